@@ -1,0 +1,148 @@
+"""Settings: defaults, one TOML file, the environment, arguments; later ones win.
+
+Every number that came from a paper or a measurement is here, in the section of the room that uses it, with its source.
+The file is `config.toml` in the user's configuration folder, or where VIDEMUS_CONFIG points; a setting `[search] limit`
+is VIDEMUS_SEARCH_LIMIT in the environment. Keys of remote models are never settings: they stay in the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from videmus.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which minds are used. A language or vision model is "provider:name" ("openai:gpt-4.1", "ollama:qwen3-vl"),
+    "replay:FILE", or empty for none. `base_url` is any OpenAI-compatible address."""
+
+    language: str = ""
+    vision: str = ""
+    base_url: str = ""
+    speech: str = ""  # "" is the bundled default; else any faster-whisper model by name or folder
+    embedding: str = ""  # "" is the bundled MiniLM
+    image_embedding: str = ""
+    concurrency: int = 8
+    threads: int = 2  # for speech, recognition and embedding on this machine
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSettings:
+    """Lecture RAG: windows of 45 s, one every 30 s; what was shown up to 120 s before is carried in (SPEC 3)."""
+
+    length_ms: int = 45_000
+    stride_ms: int = 30_000
+    carry_ms: int = 120_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClipSettings:
+    """Goldfish: clips of 80 s, up to 3 minutes one clip, 45 frames each."""
+
+    length_ms: int = 80_000
+    single_ms: int = 180_000
+    frames: int = 45
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    models: ModelSettings = field(default_factory=ModelSettings)
+    windows: WindowSettings = field(default_factory=WindowSettings)
+    clips: ClipSettings = field(default_factory=ClipSettings)
+
+
+def user_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """The settings file: VIDEMUS_CONFIG, else config.toml in the platform's configuration folder."""
+    if named := environment.get("VIDEMUS_CONFIG"):
+        return Path(named)
+    return _folder(environment, "XDG_CONFIG_HOME", ".config", "APPDATA") / "videmus" / "config.toml"
+
+
+def default_library(environment: Mapping[str, str] = os.environ) -> Path:
+    """The library used when none is named: VIDEMUS_LIBRARY, else the user's data folder."""
+    if named := environment.get("VIDEMUS_LIBRARY"):
+        return Path(named)
+    return _folder(environment, "XDG_DATA_HOME", ".local/share", "LOCALAPPDATA") / "videmus"
+
+
+def _folder(environment: Mapping[str, str], xdg: str, below_home: str, windows: str) -> Path:
+    if named := environment.get(xdg):
+        return Path(named)
+    if sys.platform == "win32" and (named := environment.get(windows)):
+        return Path(named)
+    return Path.home() / below_home
+
+
+def load(
+    arguments: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    file: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Settings:
+    """The settings in force. `arguments` is {section: {name: value}}.
+
+    Raises UsageError for a file that is no TOML, an unknown section or name, or a value of the wrong type.
+    """
+    file = file or user_file(environment)
+    settings = Settings()
+    if file.is_file():
+        try:
+            settings = _applied(settings, tomllib.loads(file.read_text("utf-8")), str(file))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"the settings file is not valid TOML: {error}", where=str(file), next="mend the line or delete the file"
+            ) from error
+    settings = _applied(settings, _from_environment(environment), "environment")
+    return _applied(settings, arguments or {}, "arguments")
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for section in fields(Settings):
+        for name in fields(get_type_hints(Settings)[section.name]):
+            value = environment.get(f"VIDEMUS_{section.name}_{name.name}".upper())
+            if value is not None:
+                found.setdefault(section.name, {})[name.name] = value
+    return found
+
+
+def _applied(settings: Settings, values: Mapping[str, Mapping[str, Any]], where: str) -> Settings:
+    known = {f.name for f in fields(Settings)}
+    for section, pairs in values.items():
+        if section not in known:
+            raise UsageError(f"unknown section [{section}]", where=where, next=f"known: {', '.join(sorted(known))}")
+        current = getattr(settings, section)
+        hints = get_type_hints(type(current))
+        changed: dict[str, Any] = {}
+        for name, value in pairs.items():
+            if name not in hints:
+                raise UsageError(
+                    f"unknown setting {name} in [{section}]", where=where, next=f"known: {', '.join(sorted(hints))}"
+                )
+            changed[name] = _typed(value, hints[name], f"{where}: {section}.{name}")
+        settings = replace(settings, **{section: replace(current, **changed)})
+    return settings
+
+
+def _typed(value: Any, kind: Any, where: str) -> Any:
+    if kind is bool:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+            return value.lower() in ("1", "true", "yes", "on")
+    elif kind in (int, float):
+        try:
+            if not isinstance(value, bool):
+                return kind(value)
+        except (TypeError, ValueError):
+            pass
+    elif kind is str and isinstance(value, str):
+        return value
+    raise UsageError(f"{value!r} is not a {kind.__name__}", where=where, next="see `videmus config`")
