@@ -72,6 +72,20 @@ def default_library(environment: Mapping[str, str] = os.environ) -> Path:
     return _folder(environment, "XDG_DATA_HOME", ".local/share", "LOCALAPPDATA") / "videmus"
 
 
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """What can be made again (joined weights, verification stamps): VIDEMUS_CACHE, else the user's cache folder."""
+    if named := environment.get("VIDEMUS_CACHE"):
+        return Path(named)
+    return _folder(environment, "XDG_CACHE_HOME", ".cache", "LOCALAPPDATA") / "videmus"
+
+
+def models_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Models that a person brought (`videmus models install`): VIDEMUS_MODELS, else beside the default library."""
+    if named := environment.get("VIDEMUS_MODELS"):
+        return Path(named)
+    return _folder(environment, "XDG_DATA_HOME", ".local/share", "LOCALAPPDATA") / "videmus-models"
+
+
 def _folder(environment: Mapping[str, str], xdg: str, below_home: str, windows: str) -> Path:
     if named := environment.get(xdg):
         return Path(named)
