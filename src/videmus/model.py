@@ -64,7 +64,8 @@ class Video:
     """One video, audio, subtitle or evidence file, known by its content and not by its path.
 
     `source` is a path or an address, an attribute that may change. `recorded_at` is wall-clock milliseconds.
-    `reason` says why a video is partial or failed. `recording` names the timeline that the file is a part of.
+    `reason` says why a video is partial or failed. `recording` names the timeline that the file is a part of. `options` is
+    what the user asked for when adding it (language, speech model, …), so that a retry does the same.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Video:
     has_video: bool = True
     has_audio: bool = True
     added_at: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 # ---------------------------------------------------------------- evidence and its details, typed by kind

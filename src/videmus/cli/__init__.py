@@ -1,0 +1,38 @@
+"""The terminal: parses what was typed, calls `Library`, shows what came back. Holds no logic of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+GLOBAL_FLAGS = ("--json", "--quiet", "-q", "--verbose", "-v")
+GLOBAL_OPTIONS = ("--library",)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 some videos failed, 130 stopped."""
+    from videmus.cli import app
+
+    status = app.run(_hoisted(list(sys.argv[1:] if argv is None else argv)))
+    if argv is None:
+        sys.exit(status)
+    return status
+
+
+def _hoisted(arguments: list[str]) -> list[str]:
+    """Global options may stand anywhere before `--`: they are moved before the command."""
+    front: list[str] = []
+    rest: list[str] = []
+    queue = list(arguments)
+    while queue:
+        argument = queue.pop(0)
+        if argument == "--":
+            rest += [argument, *queue]
+            break
+        if argument in GLOBAL_FLAGS or argument.startswith(tuple(f"{name}=" for name in GLOBAL_OPTIONS)):
+            front.append(argument)
+        elif argument in GLOBAL_OPTIONS and queue:
+            front += [argument, queue.pop(0)]
+        else:
+            rest.append(argument)
+    return front + rest

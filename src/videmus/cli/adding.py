@@ -1,0 +1,97 @@
+"""`add`, `retry`, `rebuild`: what changes the library, with progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from videmus.cli.session import Session, exit_status
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from videmus.ingest.pipeline import Events
+    from videmus.library import Library
+    from videmus.model import Video
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(add)
+    app.command()(retry)
+    app.command()(rebuild)
+
+
+def add(
+    context: typer.Context,
+    what: Annotated[list[str], typer.Argument(metavar="FILE|FOLDER|URL...", help="Video, audio, subtitles, evidence.")],
+    collection: Annotated[str | None, typer.Option(help="The course or collection they belong to.")] = None,
+    title: Annotated[str | None, typer.Option(help="The title of the one video given (default: its file's name).")] = None,
+    recorded_at: Annotated[str | None, typer.Option(help="When the recording began: 2026-03-05T14:00, DAY3 14:05:09.")] = None,
+    recording: Annotated[str | None, typer.Option(help="The timeline that all of these files are parts of.")] = None,
+    language: Annotated[str | None, typer.Option(help="The spoken language (de, fr, …) instead of detecting it.")] = None,
+    speech_model: Annotated[str | None, typer.Option(help="Any faster-whisper model, by name or folder.")] = None,
+    transcribe: Annotated[bool, typer.Option("--transcribe", help="Recognise speech even where subtitles are.")] = False,
+    include: Annotated[list[str] | None, typer.Option(help="In folders, only files of this pattern.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="In folders, no files of this pattern.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on and add what appears in the folders; Ctrl-C ends.")] = False,
+) -> None:
+    """Add videos: hear them, read them, cut them into pieces, index them."""
+    session: Session = context.obj
+    with session.library() as library:
+
+        def work(events: Events) -> list[Video]:
+            added = library.add(
+                what, collection=collection, title=title, recorded_at=recorded_at, recording=recording,
+                language=language, speech_model=speech_model, transcribe=transcribe,
+                include=include or (), exclude=exclude or (), events=events,
+            )  # fmt: skip
+            if watch:
+                session.notice("watching; Ctrl-C ends")
+                added += library.watch(
+                    what, collection=collection, recording=recording, language=language, speech_model=speech_model,
+                    transcribe=transcribe, include=include or (), exclude=exclude or (), events=events,
+                )  # fmt: skip
+            return added
+
+        _changed(session, library, work)
+
+
+def retry(
+    context: typer.Context,
+    video: Annotated[str | None, typer.Argument(metavar="[VIDEO]", help="One video (default: all).")] = None,
+) -> None:
+    """Run again what failed, was interrupted or is out of date; nothing that is done is done twice."""
+    session: Session = context.obj
+    with session.library() as library:
+        _changed(session, library, lambda events: library.retry(video, events=events))
+
+
+def rebuild(context: typer.Context) -> None:
+    """Make full text and vectors anew, after another embedding model was chosen or an index was lost."""
+    session: Session = context.obj
+    with session.library() as library:
+        _changed(session, library, lambda events: library.rebuild(events=events))
+
+
+def _changed(session: Session, library: Library, work: Callable[[Events], list[Video]]) -> None:
+    from videmus import documents
+    from videmus.cli.progress import TerminalEvents
+    from videmus.cli.render import summary
+
+    with TerminalEvents(session.err, quiet=session.quiet, verbose=session.verbose) as events:
+        try:
+            videos = work(events)
+        except KeyboardInterrupt:
+            events.bars.stop()
+            session.err.print("stopped; what was done is kept. Go on: [bold]videmus retry[/bold]")
+            raise typer.Exit(130) from None
+    works = {v.id: library.work(v.id) if library.store.video(v.id) else [] for v in videos}
+    document = {"videos": [documents.added(v, works[v.id]) for v in videos]}
+
+    def render(console: Console) -> None:
+        summary(console, videos, works)
+
+    session.show(document, render)
+    session.status = exit_status(videos)

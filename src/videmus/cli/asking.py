@@ -1,0 +1,158 @@
+"""`list`, `show`, `search`, `ask`, `open`: what looks and asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from videmus.cli.session import Session
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+VIDEO = typer.Argument(metavar="VIDEO", help="An id, a unique prefix of one, or a title.")
+
+InVideo = Annotated[str | None, typer.Option("--video", help="Only this video (id, prefix or title).")]
+InCollection = Annotated[str | None, typer.Option("--collection", help="Only this collection.")]
+InRecording = Annotated[str | None, typer.Option("--recording", help="Only this timeline of recordings.")]
+Start = Annotated[str | None, typer.Option("--start", help="Inside the video, from: 754, 12:34, 1:02:03, 12m34s.")]
+End = Annotated[str | None, typer.Option("--end", help="Inside the video, up to.")]
+After = Annotated[str | None, typer.Option("--after", help='Clock time, from: 2026-03-05T14:00, "DAY3 14:05:09".')]
+Before = Annotated[str | None, typer.Option("--before", help="Clock time, up to.")]
+At = Annotated[str | None, typer.Option("--at", help="The clock time of the question: nothing later is seen.")]
+Stream = Annotated[str | None, typer.Option("--stream", help="Only speech, screen, scene, …")]
+InFacet = Annotated[str | None, typer.Option("--facet", help="Only slide texts of one facet: vision, speech, consolidated.")]
+BySpeaker = Annotated[str | None, typer.Option("--speaker", help="Only what this person said.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("list")(list_videos)
+    app.command()(show)
+    app.command()(search)
+    app.command()(ask)
+    app.command("open")(open_moment)
+
+
+def list_videos(
+    context: typer.Context, collection: InCollection = None, recording: InRecording = None
+) -> None:
+    """The videos of the library."""
+    from videmus import documents
+    from videmus.cli import render
+
+    session: Session = context.obj
+    with session.library() as library:
+        found = library.videos(collection=collection, recording=recording)
+        session.show({"videos": [documents.video(v) for v in found]}, lambda console: render.videos(console, found))
+
+
+def show(
+    context: typer.Context,
+    video: Annotated[str, VIDEO],
+    kind: Annotated[str | None, typer.Option(help="slide, clip, window, ten-minute, hour or day.")] = None,
+    sheet: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Write a contact sheet of the slides.")] = None,
+) -> None:
+    """A video's pieces: slides with times, titles and how often shown; clips; what was not run and why."""
+    from videmus import documents
+    from videmus.cli import render
+
+    session: Session = context.obj
+    with session.library() as library:
+        found = library.video(video)
+        segments = library.segments(found.id, library.shown_kind(found.id, kind))
+        document = {
+            "video": documents.video(found),
+            "segments": [documents.segment(s) for s in segments],
+            "corrections": [documents.correction(c, s.start_ms, s.end_ms) for s, c in library.corrections(found.id)],
+            "stages": [documents.stage(w) for w in library.work(found.id)],
+        }
+        if sheet:
+            library.contact_sheet(found.id, sheet)
+            session.notice(f"contact sheet: {sheet}")
+
+        def lines(console: Console) -> None:
+            render.videos(console, [found])
+            render.segments(console, found, segments, full=session.verbose)
+            render.stages(console, library.work(found.id), verbose=session.verbose)
+
+        session.show(document, lines)
+
+
+def search(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help='Words; "quoted words" must stand there exactly.')],
+    video: InVideo = None,
+    collection: InCollection = None,
+    recording: InRecording = None,
+    start: Start = None,
+    end: End = None,
+    after: After = None,
+    before: Before = None,
+    at: At = None,
+    stream: Stream = None,
+    facet: InFacet = None,
+    speaker: BySpeaker = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many moments.")] = 10,
+) -> None:
+    """The moments that fit, best first."""
+    from videmus import documents
+    from videmus.cli import render
+
+    session: Session = context.obj
+    scope = _scope(video, collection, recording, start, end, after, before, at, stream, facet, speaker)
+    with session.library() as library:
+        found = library.search(text, limit=limit, **scope)
+        document = {"results": [documents.moment(m) for m in found]}
+        session.show(document, lambda console: render.moments(console, found))
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="A question in your own words.")],
+    video: InVideo = None,
+    collection: InCollection = None,
+    recording: InRecording = None,
+    start: Start = None,
+    end: End = None,
+    after: After = None,
+    before: Before = None,
+    at: At = None,
+    stream: Stream = None,
+    facet: InFacet = None,
+    speaker: BySpeaker = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=1000, help="How many moments are read.")] = None,
+) -> None:
+    """An answer whose every sentence was checked against the moment it cites, or that the library does not say."""
+    from videmus import documents
+    from videmus.cli import render
+
+    session: Session = context.obj
+    scope = _scope(video, collection, recording, start, end, after, before, at, stream, facet, speaker)
+    with session.library() as library:
+        given = library.ask(question, limit=limit, **scope)
+        session.show(documents.answer(given), lambda console: render.answer(console, given))
+
+
+def open_moment(
+    context: typer.Context,
+    video: Annotated[str, VIDEO],
+    time: Annotated[str, typer.Argument(metavar="[TIME]", help="754, 12:34, 1:02:03, 12m34s.")] = "0",
+) -> None:
+    """Open the video at a moment: in a player that can seek (mpv, VLC), else by its link."""
+    from videmus.cli.player import play
+
+    session: Session = context.obj
+    with session.library() as library:
+        url, path, at_ms = library.link(video, time)
+    document: dict[str, Any] = {"url": url, "at_ms": at_ms}
+    if session.json:
+        session.show(document, lambda console: None)
+        return
+    session.notice(play(url, path, at_ms))
+
+
+def _scope(*values: str | None) -> dict[str, str]:
+    names = ("video", "collection", "recording", "start", "end", "after", "before", "at", "stream", "facet", "speaker")
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None}

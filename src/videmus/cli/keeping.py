@@ -1,0 +1,114 @@
+"""`export`, `clip`, `frame`, `edit`, `remove`: what is taken out of the library or changed by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from videmus.cli.asking import VIDEO
+from videmus.cli.session import Session
+
+Out = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")]
+Moment = typer.Argument(metavar="TIME", help="754, 12:34, 1:02:03, 12m34s.")
+
+
+def register(app: typer.Typer) -> None:
+    for command in (export, clip, frame, edit, remove):
+        app.command()(command)
+
+
+def export(
+    context: typer.Context,
+    video: Annotated[str, VIDEO],
+    format: Annotated[str, typer.Option("--format", "-f", help="srt, vtt, md, json, pdf or chapters.")] = "md",
+    output: Out = None,
+    force: Force = False,
+) -> None:
+    """Subtitles, notes with pictures, chapters, the deck, or everything as an evidence file.
+
+    Without -o, text goes to standard output.
+    """
+    session: Session = context.obj
+    with session.library() as library:
+        if output is None and format in ("srt", "vtt", "json", "chapters", "md") and not session.json:
+            typer.echo(library.export_text(video, format), nl=False)
+            return
+        written = library.export(video, format, output, force=force)
+    session.show({"written": [str(p) for p in written]}, lambda console: console.print(f"written: {written[0]}"))
+
+
+def clip(
+    context: typer.Context,
+    video: Annotated[str, VIDEO],
+    start: Annotated[str, Moment],
+    end: Annotated[str, Moment],
+    output: Out = None,
+    force: Force = False,
+) -> None:
+    """Cut a piece out of a video, exact to the frame."""
+    session: Session = context.obj
+    with session.library() as library:
+        written = library.clip(video, start, end, output, force=force)
+    session.show({"written": [str(written)]}, lambda console: console.print(f"written: {written}"))
+
+
+def frame(
+    context: typer.Context,
+    video: Annotated[str, VIDEO],
+    time: Annotated[str, Moment],
+    output: Out = None,
+    force: Force = False,
+) -> None:
+    """Save the picture that is on screen at a moment (png or jpg)."""
+    session: Session = context.obj
+    with session.library() as library:
+        written = library.frame(video, time, output, force=force)
+    session.show({"written": [str(written)]}, lambda console: console.print(f"written: {written}"))
+
+
+def edit(
+    context: typer.Context,
+    video: Annotated[str, VIDEO],
+    title: Annotated[str | None, typer.Option(help="Its title.")] = None,
+    collection: Annotated[str | None, typer.Option(help='Its collection; "" takes it out.')] = None,
+    recorded_at: Annotated[str | None, typer.Option(help="When it began: 2026-03-05T14:00, DAY3 14:05:09.")] = None,
+    recording: Annotated[str | None, typer.Option(help='The timeline it is a part of; "" takes it out.')] = None,
+) -> None:
+    """Change what you know better: title, collection, when it was recorded."""
+    from videmus import documents
+    from videmus.cli import render
+    from videmus.errors import UsageError
+
+    if title is None and collection is None and recorded_at is None and recording is None:
+        raise UsageError("nothing to change", next="give --title, --collection, --recorded-at or --recording")
+    session: Session = context.obj
+    with session.library() as library:
+        changed = library.edit(video, title=title, collection=collection, recorded_at=recorded_at, recording=recording)
+    session.show({"videos": [documents.video(changed)]}, lambda console: render.videos(console, [changed]))
+
+
+def remove(
+    context: typer.Context,
+    video: Annotated[str, VIDEO],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove a video from the library, and all that was made of it. The file itself stays."""
+    from rich.markup import escape
+
+    from videmus import documents
+    from videmus.errors import UsageError
+
+    session: Session = context.obj
+    with session.library() as library:
+        found = library.video(video)
+        if not yes:
+            if session.json:
+                raise UsageError("remove asks before it removes", next="add --yes")
+            typer.confirm(f"Remove {found.title!r} ({found.id}) and all that was made of it?", abort=True, err=True)
+        removed = library.remove(found.id)
+    session.show(
+        {"removed": [documents.video(removed)]}, lambda console: console.print(f"removed: {escape(removed.title)}")
+    )

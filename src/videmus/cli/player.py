@@ -1,0 +1,26 @@
+"""Opening a moment on the user's screen: a player that can seek, else whatever the system opens links with."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import webbrowser
+from pathlib import Path
+
+
+def play(url: str, path: Path | None, at_ms: int) -> str:
+    """Start a player without waiting for it; returns what was done in one line."""
+    seconds = f"{at_ms / 1000:.3f}"
+    target = str(path) if path else url
+    commands = {
+        "mpv": ["mpv", f"--start={seconds}", "--", target],
+        "vlc": ["vlc", f"--start-time={seconds}", target],
+        "ffplay": ["ffplay", "-loglevel", "error", "-ss", seconds, "-i", target],
+    }
+    for name, command in commands.items():
+        if shutil.which(name):
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            return f"opened in {name}"
+    if webbrowser.open(url):
+        return f"opened {url}"
+    return f"no player was found; the moment is {url}"

@@ -1,0 +1,89 @@
+"""Progress of an ingest on a terminal: a line per running stage with time left, then one line per stage that ended.
+
+On standard error, so that standard output stays one document. Without a terminal, plain lines and no bars.
+"""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from videmus.ingest.stage import Stage
+from videmus.model import Video
+from videmus.store.protocol import Work
+
+QUIET_SECONDS = 0.5
+"""Stages quicker than this are not worth a line of their own while they run."""
+
+
+class TerminalEvents:
+    """Implements `ingest.pipeline.Events`. Use as a context manager around `Library.add`."""
+
+    def __init__(self, console: Console, *, quiet: bool = False, verbose: bool = False) -> None:
+        self.console = console
+        self.quiet = quiet
+        self.verbose = verbose
+        self.bars = Progress(
+            TextColumn("  {task.description:<22}"),
+            BarColumn(bar_width=28),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self.tasks: dict[tuple[str, str], TaskID] = {}
+        self.started = time.monotonic()
+
+    def __enter__(self) -> TerminalEvents:
+        self.bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bars.stop()
+
+    def video(self, video: Video, number: int, of: int) -> None:
+        if not self.quiet:
+            count = f"({number} of {of}) " if of > 1 else ""
+            self.console.print(f"[bold]{count}{_plain(video.title)}[/bold]", highlight=False)
+
+    def stage_started(self, video: Video, stage: Stage) -> None:
+        self.tasks[video.id, stage.name] = self.bars.add_task(stage.title, total=None)
+
+    def stage_progress(self, video: Video, stage: Stage, done: int, total: int) -> None:
+        if (task := self.tasks.get((video.id, stage.name))) is not None:
+            self.bars.update(task, completed=done, total=total or None)
+
+    def stage_ended(self, video: Video, stage: Stage, work: Work) -> None:
+        if (task := self.tasks.pop((video.id, stage.name), None)) is not None:
+            self.bars.remove_task(task)
+        if self.quiet:
+            return
+        if work.state == "failed":
+            self.console.print(f"  [red]✗[/red] {stage.title}: {_plain(work.reason or '')}", highlight=False)
+        elif work.state == "skipped":
+            if self.verbose:
+                self.console.print(f"  [dim]– {stage.title}: not run, {_plain(work.reason or '')}[/dim]", highlight=False)
+        elif task is not None and (work.seconds >= QUIET_SECONDS or self.verbose):
+            calls = f", {work.calls} model calls" if work.calls else ""
+            self.console.print(
+                f"  [green]✓[/green] {stage.title:<22} {work.seconds:6.1f} s, {work.rows} rows{calls}", highlight=False
+            )
+
+    def notice(self, text: str) -> None:
+        if not self.quiet:
+            self.console.print(f"  [yellow]![/yellow] {_plain(text)}", highlight=False)
+
+
+def _plain(text: str) -> str:
+    """Titles and reasons hold what files hold: their brackets are no markup."""
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,112 @@
+"""What people read on a terminal: videos, segments, moments, answers. Knows nothing of commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from videmus import clock
+from videmus.model import Answer, Citation, Moment, Segment, Video
+from videmus.store.protocol import Work
+
+STATE_STYLE = {"ready": "green", "partial": "yellow", "failed": "red", "processing": "cyan"}
+
+
+def videos(console: Console, items: Sequence[Video]) -> None:
+    if not items:
+        console.print("the library is empty; [bold]videmus add FILE[/bold] adds a video")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("id", "title", "length", "state", "collection"):
+        table.add_column(name, no_wrap=name in ("id", "length", "state"), overflow="fold")
+    for item in items:
+        state = Text(item.state, STATE_STYLE[item.state])
+        table.add_row(item.id, escape(item.title), clock.format_time(item.duration_ms), state, escape(item.collection or ""))
+    console.print(table)
+    for item in items:
+        if item.reason:
+            console.print(f"{item.id}  [yellow]{escape(item.reason)}[/yellow]")
+
+
+def summary(console: Console, items: Sequence[Video], works: Mapping[str, Sequence[Work]]) -> None:
+    """One line per video, the slowest stages, and why anything is missing."""
+    for item in items:
+        work = works[item.id]
+        seconds = sum(w.seconds for w in work)
+        slowest = sorted((w for w in work if w.seconds >= 0.5), key=lambda w: -w.seconds)[:4]
+        parts = ", ".join(f"{w.stage} {w.seconds:.1f} s" for w in slowest)
+        console.print(
+            f"[{STATE_STYLE[item.state]}]{item.state}[/] [bold]{escape(item.title)}[/bold] "
+            f"[dim]{item.id}[/dim] {clock.format_time(item.duration_ms)}"
+            + (f" · {seconds:.1f} s of work ({parts})" if parts else ""),
+            soft_wrap=True,
+        )
+        if item.reason:
+            console.print(f"  {escape(item.reason)}", soft_wrap=True)
+            console.print("  → mend it and type: [bold]videmus retry[/bold]")
+
+
+def segments(console: Console, video: Video, items: Sequence[Segment], *, full: bool) -> None:
+    showings: dict[int, int] = {}
+    for item in items:
+        if item.slide is not None:
+            showings[item.slide] = showings.get(item.slide, 0) + 1
+    for item in items:
+        label = f"slide {item.slide}" if item.slide is not None else item.kind
+        times = showings.get(item.slide, 0) if item.slide is not None else 0
+        often = f" [dim]shown {times} ×[/dim]" if times > 1 else ""
+        builds = f" [dim]{len(item.states)} builds[/dim]" if len(item.states) > 1 else ""
+        title = escape(item.title or _first(item.text))
+        console.print(f"{span(item.start_ms, item.end_ms)}  [cyan]{label:<9}[/cyan] {title}{often}{builds}", soft_wrap=True)
+        if full and item.text:
+            console.print(escape(item.text), style="dim", soft_wrap=True)
+
+
+def moments(console: Console, items: Sequence[Moment]) -> None:
+    if not items:
+        console.print("nothing found")
+    for n, item in enumerate(items, 1):
+        console.print(
+            f"[bold]{n}.[/bold] {escape(item.title)} · [cyan]{span(item.start_ms, item.end_ms)}[/cyan] · {item.kind} "
+            f"[dim]{item.score:.2f}[/dim]",
+            soft_wrap=True,
+        )
+        console.print(f"   {escape(item.text)}", soft_wrap=True)
+
+
+def answer(console: Console, item: Answer) -> None:
+    console.print(escape(item.text), soft_wrap=True)
+    if item.citations:
+        console.print()
+    for citation in item.citations:
+        console.print(citation_line(citation), soft_wrap=True)
+    console.print(f"[dim]{item.grounding}{_spent(item)}[/dim]")
+
+
+def citation_line(item: Citation) -> Text:
+    """`[1] Title · 12:45–13:02 · slide`, a link to the moment where the terminal shows links."""
+    name = {"screen": "slide"}.get(item.kind, item.kind)
+    line = Text(f"[{item.n}] {item.title} · {span(item.start_ms, item.end_ms)} · {name}", style="cyan")
+    line.stylize(f"link {item.url}")
+    return line + Text(f"  “{item.quote}”", style="dim")
+
+
+def span(start_ms: int, end_ms: int) -> str:
+    return f"{clock.format_time(start_ms)}–{clock.format_time(end_ms)}"
+
+
+def _spent(item: Answer) -> str:
+    if not item.cost.calls:
+        return f" · {item.cost.seconds:.1f} s"
+    price = "price unknown" if item.cost.usd is None else f"${item.cost.usd:.4f}"
+    tokens = item.cost.tokens_in + item.cost.tokens_out
+    return f" · {item.cost.calls} calls, {tokens} tokens, {price}, {item.cost.seconds:.1f} s"
+
+
+def _first(text: str) -> str:
+    line = text.strip().splitlines()[0] if text.strip() else ""
+    return line if len(line) <= 90 else line[:89] + "…"

@@ -1,0 +1,82 @@
+"""One run of the terminal: where the library is, how to show things, and the two consoles (answers out, notices to err)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from videmus.errors import VidemusError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from videmus.library import Library
+    from videmus.model import Video
+
+
+@dataclass
+class Session:
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    path: Path | None = None
+    status: int = 0
+    _out: Console | None = field(default=None, repr=False)
+    _err: Console | None = field(default=None, repr=False)
+
+    @property
+    def out(self) -> Console:
+        from rich.console import Console
+
+        if self._out is None:
+            self._out = Console(soft_wrap=False, highlight=False)
+        return self._out
+
+    @property
+    def err(self) -> Console:
+        from rich.console import Console
+
+        if self._err is None:
+            self._err = Console(stderr=True, highlight=False)
+        return self._err
+
+    def library(self) -> Library:
+        from videmus.library import Library
+
+        return Library(self.path)
+
+    def show(self, document: dict[str, Any], render: Callable[[Console], None]) -> None:
+        """The document for programs, or what `render` prints for people."""
+        if self.json:
+            sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+        else:
+            render(self.out)
+
+    def failed(self, error: VidemusError) -> None:
+        if self.json:
+            sys.stdout.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
+            return
+        from rich.markup import escape
+
+        place = f"{escape(error.where)}: " if error.where else ""
+        self.err.print(f"[red]error:[/red] {place}{escape(error.what)}")
+        if error.next:
+            self.err.print(f"  → {escape(error.next)}")
+
+    def notice(self, text: str) -> None:
+        from rich.markup import escape
+
+        if not self.quiet:
+            self.err.print(f"[yellow]![/yellow] {escape(text)}")
+
+
+def exit_status(videos: list[Video]) -> int:
+    """0 done (a partial video is done), 1 all failed, 3 some failed."""
+    failed = sum(v.state == "failed" for v in videos)
+    if not failed:
+        return 0
+    return 1 if failed == len(videos) else 3

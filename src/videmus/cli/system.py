@@ -1,0 +1,95 @@
+"""`models`, `config`, `doctor`: what this machine and this library have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from videmus.cli.session import Session
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(models_app, name="models")
+    app.command()(config)
+    app.command()(doctor)
+
+
+models_app = typer.Typer(help="The models: which are used, installed and bundled.", rich_markup_mode=None)
+
+
+@models_app.callback(invoke_without_command=True)
+def models(context: typer.Context) -> None:
+    """The models: which are used, installed and bundled."""
+    if context.invoked_subcommand is not None:
+        return
+    from videmus.models import weights
+
+    session: Session = context.obj
+    listed = weights.listed()
+    document = {"models": [{"name": w.name, "what": w.what, "from": w.source, "ok": w.ok, "detail": w.detail} for w in listed]}
+
+    def lines(console: object) -> None:
+        for item in listed:
+            mark = "[green]✓[/green]" if item.ok else "[red]✗[/red]"
+            session.out.print(f"{mark} {item.name:<28} {item.what} [dim]{item.source} {item.detail}[/dim]", soft_wrap=True)
+
+    session.show(document, lines)
+
+
+@models_app.command("install")
+def install(
+    context: typer.Context,
+    source: Annotated[Path, typer.Option("--from", metavar="DIR", help="A folder that holds a model's files.")],
+) -> None:
+    """Take a model from files that you brought (a faster-whisper folder, or ONNX with tokenizer.json)."""
+    from videmus.models import weights
+
+    session: Session = context.obj
+    name = weights.install_from(source)
+    session.show({"installed": name}, lambda console: console.print(f"installed: {name}"))
+
+
+def config(context: typer.Context) -> None:
+    """The settings in force and the file they may be written in."""
+    from dataclasses import asdict
+
+    from videmus import config as settings
+
+    session: Session = context.obj
+    values = asdict(settings.load())
+    file = settings.user_file()
+
+    def lines(console: object) -> None:
+        session.out.print(f"# {file}{'' if file.is_file() else ' (not there: these are the defaults)'}", markup=False)
+        for section, pairs in values.items():
+            session.out.print(f"\n[{section}]", markup=False)
+            for name, value in pairs.items():
+                session.out.print(f"{name} = {settings.as_toml(value)}", markup=False, soft_wrap=True)
+
+    session.show({"file": str(file), "settings": values}, lines)
+
+
+def doctor(
+    context: typer.Context,
+    offline: Annotated[bool, typer.Option("--offline", help="Prove that nothing needs the network.")] = False,
+) -> None:
+    """Which models and tools are there, the disk used, and whether the library is whole."""
+    from videmus.doctor import checks
+
+    session: Session = context.obj
+    found = checks(session.path, offline=offline)
+    document = {"checks": [{"name": c.name, "ok": c.ok, "detail": c.detail, "next": c.next} for c in found]}
+
+    def lines(console: object) -> None:
+        from rich.markup import escape
+
+        for check in found:
+            mark = "[green]✓[/green]" if check.ok else "[red]✗[/red]"
+            session.out.print(f"{mark} {check.name:<20} {escape(check.detail)}", soft_wrap=True)
+            if check.next:
+                session.out.print(f"  → {escape(check.next)}", soft_wrap=True)
+
+    session.show(document, lines)
+    session.status = 0 if all(c.ok for c in found) else 1

@@ -1,0 +1,115 @@
+"""The JSON documents that programs get, one function each; their keys are the contract of the README's table.
+
+Enters: the nouns of `model`. Leaves: plain dicts. Knows nothing of terminals or HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from videmus import clock
+from videmus.model import Answer, Citation, Correction, Moment, Segment, Video, to_plain
+from videmus.store.protocol import Work
+
+Document = dict[str, Any]
+
+
+def video(item: Video) -> Document:
+    return {
+        "id": item.id,
+        "title": item.title,
+        "duration_ms": item.duration_ms,
+        "source": item.source,
+        "collection": item.collection,
+        "recorded_at": None if item.recorded_at is None else clock.format_clock(item.recorded_at, "iso"),
+        "recording": item.recording,
+        "language": item.language,
+        "state": item.state,
+        "reason": item.reason,
+    }
+
+
+def added(item: Video, work: Sequence[Work]) -> Document:
+    return {**video(item), "stages": [stage(w) for w in work]}
+
+
+def stage(work: Work) -> Document:
+    return {
+        "name": work.stage,
+        "state": work.state,
+        "reason": work.reason,
+        "rows": work.rows,
+        "seconds": round(work.seconds, 3),
+        "calls": work.calls,
+        "cost": work.usd,
+    }
+
+
+def segment(item: Segment) -> Document:
+    return {
+        "id": item.id,
+        "kind": item.kind,
+        "slide": item.slide,
+        "start_ms": item.start_ms,
+        "end_ms": item.end_ms,
+        "title": item.title,
+        "text": item.text,
+        "number": item.number,
+        "states": [{"start_ms": s.start_ms, "end_ms": s.end_ms, "text": s.text} for s in item.states],
+    }
+
+
+def correction(item: Correction, start_ms: int, end_ms: int) -> Document:
+    return {
+        "id": item.id,
+        "original": item.original,
+        "corrected": item.corrected,
+        "undone": item.undone,
+        "start_ms": start_ms,
+        "end_ms": end_ms,
+    }
+
+
+def moment(item: Moment) -> Document:
+    return {
+        "video": item.video,
+        "title": item.title,
+        "start_ms": item.start_ms,
+        "end_ms": item.end_ms,
+        "kind": item.kind,
+        "text": item.text,
+        "score": round(item.score, 4),
+        "evidence": list(item.evidence),
+    }
+
+
+def citation(item: Citation) -> Document:
+    return {
+        "n": item.n,
+        "evidence": item.evidence,
+        "video": item.video,
+        "title": item.title,
+        "start_ms": item.start_ms,
+        "end_ms": item.end_ms,
+        "kind": item.kind,
+        "quote": item.quote,
+        "url": item.url,
+    }
+
+
+def answer(item: Answer) -> Document:
+    return {
+        "answer": item.text,
+        "grounding": item.grounding,
+        "confidence": round(item.confidence, 4),
+        "citations": [citation(c) for c in item.citations],
+        "steps": [to_plain(step) for step in item.steps],
+        "cost": {
+            "calls": item.cost.calls,
+            "tokens_in": item.cost.tokens_in,
+            "tokens_out": item.cost.tokens_out,
+            "usd": item.cost.usd,
+            "seconds": round(item.cost.seconds, 3),
+        },
+    }

@@ -1,0 +1,265 @@
+"""Adding: a source becomes a video in the library, and the video is brought up to date by its stages.
+
+A file is known by its content: one that moved is linked to its new place, a copy is noticed and not computed again, two
+files of one name stay two videos. What goes wrong with one video ends as its state and reason; the others go on.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from videmus import clock
+from videmus.config import Settings
+from videmus.errors import LibraryError, VidemusError
+from videmus.ingest.pipeline import Events, outcome, run
+from videmus.ingest.sources import Source
+from videmus.ingest.stage import Job, Options, Stage, Stopped
+from videmus.model import Video, content_id
+from videmus.models.minds import Minds
+from videmus.store.protocol import Store
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the user says of the videos: kept with them, and changed by `videmus edit`."""
+
+    collection: str | None = None
+    title: str | None = None
+    recorded_at: int | None = None
+    recording: str | None = None
+
+
+class Adder:
+    """Adds sources to one store. `stop` ends the work after the row at hand."""
+
+    def __init__(
+        self,
+        store: Store,
+        minds: Minds,
+        settings: Settings,
+        options: Options,
+        events: Events,
+        stop: threading.Event,
+        stages: Sequence[Stage] | None = None,
+    ) -> None:
+        from videmus.ingest.stages import STAGES
+
+        self.store = store
+        self.minds = minds
+        self.settings = settings
+        self.options = options
+        self.events = events
+        self.stop = stop
+        self.stages = stages or STAGES
+
+    def add_all(self, found: Sequence[Source], about: About) -> list[Video]:
+        """Every source, in order. Raises LibraryError or KeyboardInterrupt; a bad file is a failed video."""
+        return [self._add(source, about, number, len(found)) for number, source in enumerate(found, 1)]
+
+    def update_all(self, videos: Sequence[Video]) -> list[Video]:
+        """Bring videos that are in the library up to date."""
+        return [self._updated(video, number, len(videos)) for number, video in enumerate(videos, 1)]
+
+    def _add(self, source: Source, about: About, number: int, of: int) -> Video:
+        try:
+            video, path = self._registered(source, about)
+        except LibraryError:
+            raise
+        except VidemusError as error:
+            failed = self._unreadable(source, about, error)
+            self.events.video(failed, number, of)
+            self.events.notice(str(error))
+            return failed
+        self.events.video(video, number, of)
+        return self._run(video, path)
+
+    def _updated(self, video: Video, number: int, of: int) -> Video:
+        self.events.video(video, number, of)
+        path = media_path(self.store, video)
+        if path is None and "evidence" not in video.options:
+            self.events.notice(f"{video.title}: {video.source} is not there; what needs the file is not run")
+        return self._run(video, path)
+
+    def _run(self, video: Video, path: Path | None) -> Video:
+        options = Options(**{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options})
+        options = replace(options, subtitles=self.options.subtitles)
+        self.store.put_video(replace(video, state="processing", reason=None))
+        job = Job(video, path, self.settings, options, self.minds, self.store, self.stop)
+        try:
+            work = run(job, self.stages, self.events)
+        except Stopped:
+            raise KeyboardInterrupt from None
+        ended = outcome(work, sum(w.rows for w in work))
+        language = video.language or _heard_language(job)
+        finished = replace(video, state=ended.state, reason=ended.reason, language=language)
+        self.store.put_video(finished)
+        return finished
+
+    # ------------------------------------------------------------ source → video
+
+    def _registered(self, source: Source, about: About) -> tuple[Video, Path | None]:
+        """The video's row, new or known, and the file to read (None: the knowledge came without one)."""
+        path = source.path
+        if source.kind == "address":
+            assert source.address is not None
+            path = self._fetched(source.address)
+        assert path is not None
+        if source.kind == "evidence":
+            return self._from_evidence_file(path, about), None
+        return self._from_file(path, source, about), path
+
+    def _fetched(self, address: str) -> Path:
+        from videmus.media.fetch import fetch
+
+        known = next((v for v in self.store.videos() if v.source == address), None)
+        if known and (path := media_path(self.store, known)):
+            return path
+        self.events.notice(f"fetching {address}")
+        return fetch(address, self.store.folder / "media")
+
+    def _from_file(self, path: Path, source: Source, about: About) -> Video:
+        from videmus.media.fingerprint import fingerprint, wait_until_complete
+
+        wait_until_complete(path, on_wait=lambda: self.events.notice(f"{path.name} is still being written; waiting"))
+        print_ = fingerprint(path)
+        if known := self.store.video_by_fingerprint(print_):
+            return self._known(known, source, about)
+        video = Video(
+            id=content_id("v", print_),
+            fingerprint=print_,
+            title=about.title or path.stem,
+            duration_ms=0,
+            source=str(source),
+            collection=about.collection,
+            recording=about.recording,
+            language=self.options.language,
+            added_at=int(time.time() * 1000),
+            options=self._kept_options(),
+        )
+        return _with_subtitles(video, path, about) if source.kind == "subtitles" else _with_media(video, path, about)
+
+    def _kept_options(self) -> dict[str, Any]:
+        chosen = {
+            "transcribe": self.options.transcribe or None,
+            "language": self.options.language,
+            "speech_model": self.options.speech_model,
+        }
+        return {name: value for name, value in chosen.items() if value is not None}
+
+    def _known(self, known: Video, source: Source, about: About) -> Video:
+        """A video that is here already: moved (re-linked), a copy (noticed), or the same file again."""
+        here = str(source)
+        if known.source != here:
+            if known.source.startswith(("http://", "https://")) or Path(known.source).exists():
+                self.events.notice(f"{here} is a copy of {known.title} ({known.id}); it is not computed again")
+                here = known.source
+            else:
+                self.events.notice(f"{known.title} moved from {known.source}; linked to its new place")
+        return replace(
+            known,
+            source=here,
+            title=about.title or known.title,
+            collection=about.collection or known.collection,
+            recording=about.recording or known.recording,
+            recorded_at=about.recorded_at if about.recorded_at is not None else known.recorded_at,
+            language=self.options.language or known.language,
+            options={**known.options, **self._kept_options()},
+        )
+
+    def _from_evidence_file(self, path: Path, about: About) -> Video:
+        from videmus.exports import evidence_file
+
+        read = evidence_file.read(path)
+        video = read.video
+        known = self.store.video(video.id)
+        video = replace(
+            known or video,
+            title=about.title or (known or video).title,
+            collection=about.collection or (known or video).collection,
+            recording=about.recording or (known or video).recording,
+            recorded_at=about.recorded_at if about.recorded_at is not None else (known or video).recorded_at,
+            added_at=known.added_at if known else int(time.time() * 1000),
+            options={**(known or video).options, "evidence": True},
+        )
+        self.store.put_video(replace(video, state="processing", reason=None))
+        for stage, rows in read.rows_by_stage().items():
+            self.store.import_rows(video.id, stage, rows)
+        return video
+
+    def _unreadable(self, source: Source, about: About, error: VidemusError) -> Video:
+        """A source that is no video at all still ends somewhere: failed, with the reason, in the library's list."""
+        from videmus.media.fingerprint import fingerprint
+
+        try:
+            print_ = fingerprint(source.path) if source.path else str(source)
+        except VidemusError:
+            print_ = str(source)
+        name = source.path.stem if source.path else str(source)
+        video = Video(
+            id=content_id("v", print_), fingerprint=print_, title=about.title or name, duration_ms=0, source=str(source),
+            state="failed", reason=str(error), collection=about.collection, has_video=False, has_audio=False,
+            added_at=int(time.time() * 1000), options=self._kept_options(),
+        )  # fmt: skip
+        self.store.put_video(video)
+        return video
+
+
+def media_path(store: Store, video: Video) -> Path | None:
+    """The video's file on this machine, or None: it is gone, or there never was one."""
+    if video.source.startswith(("http://", "https://")):
+        found = sorted((store.folder / "media").glob(f"{video.fingerprint[:16]}*")) if store.folder else []
+        return found[0] if found else None
+    path = Path(video.source)
+    return path if path.is_file() and "evidence" not in video.options else None
+
+
+def _with_media(video: Video, path: Path, about: About) -> Video:
+    from videmus.media.probe import probe
+
+    probed = probe(path)
+    recorded_at = about.recorded_at
+    if recorded_at is None and about.recording is not None:
+        recorded_at = clock.clock_from_name(path.name)
+    if recorded_at is None:
+        recorded_at = probed.recorded_at
+    return replace(
+        video,
+        duration_ms=probed.duration_ms,
+        has_video=probed.has_video,
+        has_audio=probed.has_audio,
+        recorded_at=recorded_at,
+    )
+
+
+def _with_subtitles(video: Video, path: Path, about: About) -> Video:
+    from videmus.media.subtitles import read
+
+    cues = read(path)
+    recorded_at = about.recorded_at
+    if recorded_at is None and about.recording is not None:
+        recorded_at = clock.clock_from_name(path.name)
+    return replace(
+        video,
+        duration_ms=max((cue.end_ms for cue in cues), default=0),
+        has_video=False,
+        has_audio=False,
+        recorded_at=recorded_at,
+    )
+
+
+def _heard_language(job: Job) -> str | None:
+    """The language that most speech rows carry."""
+    from collections import Counter
+
+    from videmus.model import SpeechDetail
+
+    rows = job.evidence("speech")
+    heard = Counter(r.detail.language for r in rows if isinstance(r.detail, SpeechDetail) and r.detail.language)
+    return heard.most_common(1)[0][0] if heard else None
+
+

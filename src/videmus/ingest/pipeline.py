@@ -1,0 +1,162 @@
+"""One video through its stages: what is already done is skipped, what was interrupted goes on, each failure gets a reason.
+
+Stages whose inputs are ready run side by side (speech beside screen: both leave Python most of the time). Rows are
+committed as they come. The ledger decides what runs: see `stage_key`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from videmus.errors import VidemusError
+from videmus.ingest.stage import Job, Kept, Meter, Produced, Stage, Stopped
+from videmus.model import Row, Video
+from videmus.store.protocol import Work
+
+log = logging.getLogger(__name__)
+
+LANES = 2
+"""Stages at a time. Measured on two cores: recognising speech and reading slides side by side, with one thread each,
+takes less time than one after the other with two threads each."""
+
+BURST_S = 0.05
+"""Rows that come faster than this share a transaction."""
+
+
+class Events(Protocol):
+    """What a user interface hears of an ingest. `Silent` hears nothing."""
+
+    def video(self, video: Video, number: int, of: int) -> None: ...
+    def stage_started(self, video: Video, stage: Stage) -> None: ...
+    def stage_progress(self, video: Video, stage: Stage, done: int, total: int) -> None: ...
+    def stage_ended(self, video: Video, stage: Stage, work: Work) -> None: ...
+    def notice(self, text: str) -> None: ...
+
+
+class Silent:
+    def video(self, video: Video, number: int, of: int) -> None: ...
+    def stage_started(self, video: Video, stage: Stage) -> None: ...
+    def stage_progress(self, video: Video, stage: Stage, done: int, total: int) -> None: ...
+    def stage_ended(self, video: Video, stage: Stage, work: Work) -> None: ...
+    def notice(self, text: str) -> None: ...
+
+
+def run(job: Job, stages: Sequence[Stage], events: Events) -> list[Work]:
+    """Bring one video up to date. Returns the work of every stage; raises Stopped when the user asked to stop."""
+    waiting = list(stages)
+    finished: set[str] = set()
+    running: dict[Future[Work], Stage] = {}
+    results: dict[str, Work] = {}
+    names = {stage.name for stage in stages}
+    with ThreadPoolExecutor(LANES, thread_name_prefix="videmus") as pool:
+        try:
+            while waiting or running:
+                for stage in [s for s in waiting if not ({*s.reads} & names) - finished][: LANES - len(running)]:
+                    waiting.remove(stage)
+                    running[pool.submit(_run_stage, replace(job, done=(), notices=[], meter=Meter()), stage, events)] = stage
+                for future in _some_done(running):
+                    stage = running.pop(future)
+                    results[stage.name] = future.result()
+                    finished.add(stage.name)
+        except BaseException:
+            job.stop.set()  # the other lane ends after the row it is at; leaving the pool waits for it
+            raise
+    return [results[stage.name] for stage in stages]
+
+
+def _some_done(running: dict[Future[Work], Stage]) -> list[Future[Work]]:
+    """Those that ended; waits in short steps, so that Ctrl-C is heard at once on every platform."""
+    while True:
+        done, _ = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
+        if done:
+            return list(done)
+
+
+def stage_key(job: Job, stage: Stage) -> str:
+    """What decides whether a stage's work is still valid: itself, its model and settings, and all that it reads."""
+    parts = [stage.name, stage.version, stage.model(job), stage.settings(job), job.store.digest(job.video.id, stage.reads)]
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
+    if job.stop.is_set():
+        raise Stopped
+    video, store = job.video, job.store
+    key = stage_key(job, stage)
+    began = time.monotonic()
+    if reason := stage.skip(job):
+        store.begin(video.id, stage.name, key)
+        work = Work(video.id, stage.name, key, "skipped", reason)
+        store.finish(work)
+        events.stage_ended(video, stage, work)
+        return work
+    if not store.begin(video.id, stage.name, key):
+        return next(w for w in store.work(video.id) if w.stage == stage.name)
+    job.done = store.stage_rows(video.id, stage.name)
+    job.progress = lambda done, total: events.stage_progress(video, stage, done, total)
+    events.stage_started(video, stage)
+    reason = None
+    try:
+        _commit(job, stage, stage.run(job))
+    except Stopped:
+        raise
+    except VidemusError as error:
+        reason = str(error)
+    except Exception as error:  # noqa: BLE001 - a stage's fault must not lose the video's other stages
+        log.exception("stage %s of %s", stage.name, video.source)
+        reason = f"fault in Videmus, {type(error).__name__}: {error}"
+    reason = reason or job.meter.problem
+    rows = len(store.stage_rows(video.id, stage.name))
+    work = Work(
+        video.id, stage.name, key, "failed" if reason else "done", reason, rows, time.monotonic() - began,
+        job.meter.calls, job.meter.tokens_in, job.meter.tokens_out, job.meter.usd,
+    )  # fmt: skip
+    store.finish(work)
+    for notice in job.notices:
+        events.notice(f"{video.title}: {notice}")
+    events.stage_ended(video, stage, work)
+    return work
+
+
+def _commit(job: Job, stage: Stage, produced: Iterator[Produced]) -> None:
+    rows: list[Row] = []
+    pictures: dict[str, bytes] = {}
+    last = time.monotonic()
+    for item in produced:
+        if isinstance(item, Kept):
+            pictures[item.frame.id] = item.jpeg
+            rows.append(item.frame)
+        else:
+            rows.append(item)
+        if job.stop.is_set() or time.monotonic() - last > BURST_S:
+            job.store.add(stage.name, rows, pictures)
+            rows, pictures = [], {}
+            last = time.monotonic()
+        if job.stop.is_set():
+            raise Stopped
+    job.store.add(stage.name, rows, pictures)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A video's state after its stages, with the reason in one line."""
+
+    state: str
+    reason: str | None
+
+
+def outcome(work: Sequence[Work], rows: int) -> Outcome:
+    """`ready` when nothing failed, `failed` when nothing came of it, `partial` between."""
+    failed = [w for w in work if w.state == "failed"]
+    if not failed:
+        return Outcome("ready", None)
+    reason = "; ".join(f"{w.stage}: {w.reason}" for w in failed)
+    return Outcome("partial" if rows else "failed", reason)

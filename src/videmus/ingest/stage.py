@@ -1,0 +1,114 @@
+"""What one stage is: a generator that takes a video's earlier rows and yields new ones.
+
+Enters: a `Job` (the video, its file, the settings, the models, what the stage already committed). Leaves: rows, and
+pictures to go with frame rows. A stage never writes; `pipeline` commits what it yields and keeps the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Any, Protocol
+
+from videmus.config import Settings
+from videmus.model import Evidence, EvidenceKind, Frame, Row, Scope, Segment, SegmentKind, Video
+from videmus.models.minds import Minds
+from videmus.store.protocol import Store
+
+
+class Progress(Protocol):
+    """Told how far a stage is; `total` 0 means that nobody knows."""
+
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+class Stopped(Exception):
+    """The user asked to stop; what was committed stays and the next run goes on from there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user said of this file on the command line, beyond the settings."""
+
+    transcribe: bool = False
+    language: str | None = None
+    speech_model: str | None = None
+    subtitles: Path | None = None
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a stage's model calls cost so far, and what went wrong for single pieces while the rest was done."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = 0.0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def problem(self) -> str | None:
+        return "; ".join(self.problems) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A frame row and its picture as JPEG bytes: the picture is written before the row."""
+
+    frame: Frame
+    jpeg: bytes
+
+
+Produced = Row | Kept
+
+
+@dataclass(slots=True)
+class Job:
+    """One video's way through one stage. `done` holds the rows that an interrupted run of this stage committed."""
+
+    video: Video
+    path: Path | None
+    settings: Settings
+    options: Options
+    minds: Minds
+    store: Store
+    stop: Event = field(default_factory=Event)
+    done: Sequence[Row] = ()
+    progress: Progress = lambda done, total: None
+    notices: list[str] = field(default_factory=list)
+    meter: Meter = field(default_factory=Meter)
+
+    def evidence(self, *kinds: EvidenceKind) -> list[Evidence]:
+        return self.store.evidence(Scope(video=self.video.id), kinds)
+
+    def segments(self, kind: SegmentKind) -> list[Segment]:
+        return self.store.segments(Scope(video=self.video.id), kind)
+
+    def frames(self) -> list[Frame]:
+        return self.store.frames(Scope(video=self.video.id))
+
+    @property
+    def media(self) -> Path:
+        """The media file; only stages whose `skip` names its absence may ask for it."""
+        assert self.path is not None
+        return self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of the pipeline.
+
+    `reads` names the stages whose rows it takes: when they change, it runs again. `model` and `settings` enter its
+    key. `skip` gives the reason why it does not run for this video, or None.
+    """
+
+    name: str
+    title: str
+    version: int
+    reads: tuple[str, ...]
+    run: Callable[[Job], Iterator[Produced]]
+    skip: Callable[[Job], str | None] = lambda job: None
+    model: Callable[[Job], str | None] = lambda job: None
+    settings: Callable[[Job], Mapping[str, Any]] = lambda job: {}

@@ -1,0 +1,287 @@
+"""`Library`: the one public face of Videmus.
+
+Everything that the terminal, a server or a program does goes through here. A method resolves names and times, calls one
+room, and returns the nouns of `model`. It keeps no state beyond the open store and the loaded models.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+from videmus import clock, config
+from videmus.config import Settings
+from videmus.errors import AmbiguousError, NotFoundError, UsageError
+from videmus.model import (
+    EVIDENCE_KINDS,
+    FACETS,
+    SEGMENT_KINDS,
+    Answer,
+    Evidence,
+    EvidenceKind,
+    Facet,
+    Frame,
+    Moment,
+    Scope,
+    Segment,
+    SegmentKind,
+    Sentence,
+    Video,
+)
+
+if TYPE_CHECKING:
+    from videmus.ingest.pipeline import Events
+    from videmus.models.minds import Minds
+    from videmus.store.protocol import Store, Work
+
+T = TypeVar("T")
+
+Times = int | str | None
+"""A time inside a video: milliseconds as an int, or as people type it: "754" (seconds), "12:34", "1:02:03", "12m34s"."""
+
+Clock = int | str | datetime | None
+"""A wall-clock time: milliseconds (see `model`), a datetime, or one of `clock`'s written forms."""
+
+
+class Library:
+    """A library of videos in a folder, made when absent (default: the user's data folder).
+
+    Raises LibraryError when the folder is damaged, foreign, locked or of a newer version.
+    """
+
+    def __init__(
+        self, path: str | Path | None = None, *, settings: Settings | None = None, minds: Minds | None = None
+    ) -> None:
+        from videmus.models.minds import Minds
+        from videmus.store.sqlite import SqliteStore
+
+        self.path = Path(path) if path is not None else config.default_library()
+        self.settings = settings or config.load()
+        self.store: Store = SqliteStore(self.path)
+        self.minds = minds or Minds(self.settings)
+        self.stop = threading.Event()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.store.close()
+
+    # ------------------------------------------------------------ what is in it
+
+    def videos(self, *, collection: str | None = None, recording: str | None = None) -> list[Video]:
+        """All videos, in the order they were added; also those that failed, with the reason."""
+        return self.store.videos(Scope(collection=collection, recording=recording))
+
+    def video(self, name: str) -> Video:
+        """The video of this id, unique prefix of an id, or title.
+
+        Raises NotFoundError, or AmbiguousError when several fit (`where` lists them).
+        """
+        if exact := self.store.video(name):
+            return exact
+        everything = self.store.videos()
+        folded = name.casefold().strip()
+        fitting = [v for v in everything if v.id.startswith(name)] if len(name) >= 3 else []
+        fitting = fitting or [v for v in everything if v.title.casefold() == folded]
+        fitting = fitting or [v for v in everything if Path(v.source).name.casefold() == folded]
+        fitting = fitting or [v for v in everything if folded and folded in v.title.casefold()]
+        if len(fitting) == 1:
+            return fitting[0]
+        if not fitting:
+            raise NotFoundError("no video of that id or title", where=name, next="`videmus list` shows all")
+        listed = "; ".join(f"{v.id} {v.title}" for v in fitting)
+        raise AmbiguousError(f"{len(fitting)} videos fit {name!r}", where=listed, next="use an id")
+
+    def work(self, video: str) -> list[Work]:
+        """What each stage did for the video: state, reason, seconds, calls, cost."""
+        return self.store.work(self.video(video).id)
+
+    def segments(self, video: str, kind: SegmentKind | None = None) -> list[Segment]:
+        """The video's segments in order of time; raises UsageError for an unknown kind."""
+        return self.store.segments(Scope(video=self.video(video).id), _one_of(kind, SEGMENT_KINDS, "kind"))
+
+    def evidence(
+        self, video: str, kind: EvidenceKind | None = None, *, start_ms: int | None = None, end_ms: int | None = None
+    ) -> list[Evidence]:
+        """The video's evidence in order of time, of one kind or all, overlapping [start_ms, end_ms)."""
+        kind = _one_of(kind, EVIDENCE_KINDS, "kind")
+        scope = Scope(video=self.video(video).id, start=start_ms, end=end_ms)
+        return self.store.evidence(scope, [kind] if kind else None)
+
+    def frames(self, video: str) -> list[Frame]:
+        return self.store.frames(Scope(video=self.video(video).id))
+
+    # ------------------------------------------------------------ adding
+
+    @overload
+    def add(self, what: str | Path, **options: Any) -> Video | list[Video]: ...
+    @overload
+    def add(self, what: Sequence[str | Path], **options: Any) -> list[Video]: ...
+    def add(
+        self,
+        what: str | Path | Sequence[str | Path],
+        *,
+        collection: str | None = None,
+        title: str | None = None,
+        recorded_at: Clock = None,
+        recording: str | None = None,
+        language: str | None = None,
+        speech_model: str | None = None,
+        transcribe: bool = False,
+        subtitles: str | Path | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        events: Events | None = None,
+    ) -> Video | list[Video]:
+        """Add a file, folder or address (or several) and bring it up to date.
+
+        A file gives its Video, a folder or a sequence a list. A video that is already here is not computed again. What
+        goes wrong with one video is its `state` and `reason`, never an exception that loses the others; an exception
+        means that the call itself was wrong (UsageError) or that the library cannot be written (LibraryError).
+        """
+        from videmus.ingest import add as adding
+        from videmus.ingest.pipeline import Silent
+        from videmus.ingest.sources import sources
+        from videmus.ingest.stage import Options
+
+        several = not isinstance(what, (str, Path)) or (not _is_address(what) and Path(what).expanduser().is_dir())
+        items = [what] if isinstance(what, (str, Path)) else list(what)
+        found = sources(items, include, exclude)
+        if len(found) > 1 and (title or subtitles):
+            option = "title" if title else "subtitles"
+            raise UsageError(f"--{option} names one video, and {len(found)} were given", next="add that one alone")
+        about = adding.About(collection, title, self._clock(recorded_at, None), recording)
+        options = Options(transcribe, language, speech_model, Path(subtitles) if subtitles else None)
+        adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
+        added = adder.add_all(found, about)
+        return added if several else added[0]
+
+    def retry(self, video: str | None = None, *, events: Events | None = None) -> list[Video]:
+        """Run again what failed, was interrupted or is out of date, for one video or all."""
+        from videmus.ingest import add as adding
+        from videmus.ingest.pipeline import Silent
+        from videmus.ingest.stage import Options
+
+        chosen = [self.video(video)] if video else self.store.videos()
+        adder = adding.Adder(self.store, self.minds, self.settings, Options(), events or Silent(), self.stop)
+        return adder.update_all(chosen)
+
+    def rebuild(self, *, events: Events | None = None) -> list[Video]:
+        """Make the vectors, full text and derived rows anew where a model or a version changed."""
+        self.store.rebuild_indexes()
+        return self.retry(events=events)
+
+    def edit(
+        self,
+        video: str,
+        *,
+        title: str | None = None,
+        collection: str | None = None,
+        recorded_at: Clock = None,
+        recording: str | None = None,
+    ) -> Video:
+        """Change what a person knows better. An empty collection or recording takes the video out of it."""
+        old = self.video(video)
+        new = replace(
+            old,
+            title=title if title else old.title,
+            collection=old.collection if collection is None else collection or None,
+            recording=old.recording if recording is None else recording or None,
+            recorded_at=old.recorded_at if recorded_at is None else self._clock(recorded_at, old.recording),
+        )
+        self.store.put_video(new)
+        return new
+
+    def remove(self, video: str) -> Video:
+        """Remove a video and everything derived from it. The file itself is not touched."""
+        found = self.video(video)
+        self.store.remove_video(found.id)
+        return found
+
+    # ------------------------------------------------------------ asking
+
+    def search(self, text: str, *, limit: int = 10, **scope: Any) -> list[Moment]:
+        """The moments that fit `text`, best first. Scope: see `scope`. Words in "quotes" must stand there so."""
+        from videmus.search.hybrid import search
+
+        return search(self.store, self.minds.embedder, text, self.scope(**scope), limit, self.settings)
+
+    def ask(
+        self, question: str, *, limit: int | None = None, on_sentence: Callable[[Sentence], None] | None = None, **scope: Any
+    ) -> Answer:
+        """An answer out of the library, every sentence with checked citations; see `model.Answer.grounding`."""
+        from videmus.answer.extractive import answer
+
+        if not question.strip():
+            raise UsageError("the question is empty", next='videmus ask "Why does it diverge?"')
+        began = time.monotonic()
+        given = answer(self.store, self.minds.embedder, question, self.scope(**scope), limit=limit, settings=self.settings)
+        return replace(given, cost=replace(given.cost, seconds=time.monotonic() - began))
+
+    def scope(
+        self,
+        *,
+        video: str | None = None,
+        collection: str | None = None,
+        recording: str | None = None,
+        start: Times = None,
+        end: Times = None,
+        after: Clock = None,
+        before: Clock = None,
+        at: Clock = None,
+        stream: str | None = None,
+        facet: str | None = None,
+        speaker: str | None = None,
+    ) -> Scope:
+        """A `Scope` from what people type: names of videos, times, clock times. Raises UsageError for what is neither."""
+        return Scope(
+            video=self.video(video).id if video else None,
+            collection=collection,
+            recording=recording,
+            start=_time(start),
+            end=_time(end),
+            after=self._clock(after, recording),
+            before=self._clock(before, recording),
+            at=self._clock(at, recording),
+            stream=cast("EvidenceKind | None", _one_of(stream, EVIDENCE_KINDS, "stream")),
+            facet=cast("Facet | None", _one_of(facet, FACETS, "facet")),
+            speaker=speaker,
+        )
+
+    def _clock(self, value: Clock, recording: str | None) -> int | None:
+        if value is None or isinstance(value, int):
+            return value
+        if isinstance(value, datetime):
+            return clock.parse_clock(value.replace(tzinfo=None).isoformat(timespec="milliseconds"))
+        return clock.parse_clock(value, first_day=self._first_day(recording))
+
+    def _first_day(self, recording: str | None) -> int | None:
+        """A wall-clock time on the recording's first day (without a recording: the library's)."""
+        starts = [v.recorded_at for v in self.store.videos(Scope(recording=recording)) if v.recorded_at is not None]
+        return min(starts, default=None)
+
+
+def _time(value: Times) -> int | None:
+    return clock.parse_time(value) if isinstance(value, str) else value
+
+
+def _is_address(what: str | Path) -> bool:
+    return str(what).startswith(("http://", "https://"))
+
+
+def _one_of(value: T | None, known: Sequence[T], name: str) -> T | None:
+    if value is not None and value not in known:
+        raise UsageError(f"unknown {name} {value!r}", next=f"one of: {', '.join(map(str, known))}")
+    return value
