@@ -31,6 +31,11 @@ class ModelSettings:
     image_embedding: str = ""
     concurrency: int = 8
     threads: int = 2  # for speech, recognition and embedding on this machine
+    attempts: int = 4  # of one call: 1 + 2 + 4 s of waiting outlast a short rate limit
+    timeout_s: float = 120.0  # for one attempt: 45 frames to a slow vision model on this network
+    image_side: int = 1024  # pixels of a slide's longer side: small print stays readable, providers scale further
+    price_in: float = -1.0  # US dollars for a million tokens, where the price list is wrong or silent; -1: the list's
+    price_out: float = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,29 @@ class ClipSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """The library's file. `busy_ms`: how long a writer waits for another process's transaction before saying so; a
+    transaction of ours lasts milliseconds, a migration or the removal of a long video a second or two. `cache_kb`: pages
+    kept in memory for each connection.
+
+    The `sql_` settings bound a language model's SQL (SPEC 7): time, rows and bytes returned, the memory that the process
+    may grow by meanwhile, the longest value made on the way."""
+
+    busy_ms: int = 30_000
+    cache_kb: int = 16_384
+    sql_seconds: float = 5.0
+    sql_rows: int = 200
+    sql_bytes: int = 200_000
+    sql_memory_mb: int = 256
+    sql_value_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     models: ModelSettings = field(default_factory=ModelSettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
     clips: ClipSettings = field(default_factory=ClipSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
 
 
 def user_file(environment: Mapping[str, str] = os.environ) -> Path:
@@ -111,10 +135,23 @@ def load(
             settings = _applied(settings, tomllib.loads(file.read_text("utf-8")), str(file))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise UsageError(
-                f"the settings file is not valid TOML: {error}", where=str(file), next="mend the line or delete the file"
+                f"the settings file is not valid TOML: {error}",
+                where=str(file),
+                next="mend the line or delete the file",
             ) from error
     settings = _applied(settings, _from_environment(environment), "environment")
     return _applied(settings, arguments or {}, "arguments")
+
+
+def as_toml(value: str | float | bool) -> str:
+    """A setting's value as it is written in the file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        import json
+
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -17,17 +17,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from videmus import clock, config
 from videmus.config import Settings
-from videmus.errors import AmbiguousError, NotFoundError, UsageError
+from videmus.errors import AmbiguousError, MediaError, NotFoundError, UsageError
 from videmus.model import (
     EVIDENCE_KINDS,
     FACETS,
     SEGMENT_KINDS,
     Answer,
+    Correction,
     Evidence,
     EvidenceKind,
     Facet,
     Frame,
     Moment,
+    NarrationDetail,
     Scope,
     Segment,
     SegmentKind,
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from videmus.store.protocol import Store, Work
 
 T = TypeVar("T")
+
+WATCH_SECONDS = 2.0
+"""How often a watched folder is looked at."""
 
 Times = int | str | None
 """A time inside a video: milliseconds as an int, or as people type it: "754" (seconds), "12:34", "1:02:03", "12m34s"."""
@@ -210,6 +215,118 @@ class Library:
         self.store.remove_video(found.id)
         return found
 
+    def watch(self, folders: Sequence[str], *, events: Events | None = None, **options: Any) -> list[Video]:
+        """Add what appears in the folders until `stop` is set or Ctrl-C; returns what was added meanwhile."""
+        from videmus.ingest.sources import in_folder
+
+        include, exclude = options.pop("include", ()), options.pop("exclude", ())
+        paths = [Path(f).expanduser().resolve() for f in folders]
+        if missing := [str(p) for p in paths if not p.is_dir()]:
+            raise UsageError("only folders are watched", where=", ".join(missing), next="name a folder")
+        seen = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
+        added: list[Video] = []
+        try:
+            while not self.stop.wait(WATCH_SECONDS):
+                now = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
+                for name in [n for n, stamp in now.items() if seen.get(n) != stamp]:
+                    added += self.add([name], events=events, **options)
+                seen = now
+        except KeyboardInterrupt:
+            pass
+        return added
+
+    # ------------------------------------------------------------ taking out
+
+    def shown_kind(self, video: str, kind: str | None = None) -> SegmentKind | None:
+        """The kind of segment a person wants to see first: the one asked for, else slides, clips or windows."""
+        if kind is not None:
+            return cast("SegmentKind | None", _one_of(kind, SEGMENT_KINDS, "kind"))
+        scope = Scope(video=self.video(video).id)
+        kinds: tuple[SegmentKind, ...] = ("slide", "clip", "window")
+        return next((k for k in kinds if self.store.segments(scope, k)), None)
+
+    def corrections(self, video: str) -> list[tuple[Evidence, Correction]]:
+        """Every correction of misheard speech, with the narration row it stands in; also those a person has undone."""
+        rows = self.evidence(video, "narration")
+        return [(r, c) for r in rows if isinstance(r.detail, NarrationDetail) for c in r.detail.corrections]
+
+    def link(self, video: str, time: Times = 0) -> tuple[str, Path | None, int]:
+        """The address that opens a moment, the file (None: not on this machine) and the time in ms.
+
+        Raises UsageError for a time outside the video.
+        """
+        from videmus.answer.citations import moment_url
+        from videmus.ingest.add import media_path
+
+        found = self.video(video)
+        at_ms = self._inside(found, time)
+        return moment_url(found, at_ms), media_path(self.store, found), at_ms
+
+    def export_text(self, video: str, format: str) -> str:
+        """The video as srt, vtt, md (without pictures), json or chapters."""
+        from videmus import exporting
+
+        return exporting.text(self.store, self.video(video), format)
+
+    def export(self, video: str, format: str, output: str | Path | None = None, *, force: bool = False) -> list[Path]:
+        """Write the video as srt, vtt, md (with pictures in a folder beside it), json, pdf or chapters.
+
+        Returns the files written, the main one first (default: `<title>.<format>` here). Raises UsageError for an
+        unknown format and for a file that is there, unless `force`.
+        """
+        from videmus import exporting
+
+        return exporting.write(self.store, self.video(video), format, Path(output) if output else None, force=force)
+
+    def contact_sheet(self, video: str, output: str | Path) -> Path:
+        """Write a picture of all slides (clips) with their times."""
+        from videmus import exporting
+
+        return exporting.sheet(self.store, self.video(video), Path(output))
+
+    def clip(
+        self, video: str, start: Times, end: Times, output: str | Path | None = None, *, force: bool = False
+    ) -> Path:
+        """Cut [start, end) out of the video's file; exact to the frame. Raises MediaError, UsageError."""
+        from videmus.exporting import file_name
+        from videmus.media.cut import cut
+
+        found, path = self._with_file(video)
+        first, last = self._inside(found, start), self._inside(found, end)
+        if last <= first:
+            raise UsageError("the clip ends before it begins", where=f"{start}–{end}", next="give the start first")
+        ending = ".mp4" if found.has_video else ".m4a"
+        name = f"{file_name(found.title)} {clock.format_time(first)}".replace(":", ".") + ending
+        return cut(path, first, last, Path(output) if output else Path(name), overwrite=force)
+
+    def frame(self, video: str, time: Times, output: str | Path | None = None, *, force: bool = False) -> Path:
+        """Save the picture on screen at a time. Raises MediaError, UsageError."""
+        from videmus.exporting import file_name
+        from videmus.media.cut import save_frame
+
+        found, path = self._with_file(video)
+        at_ms = self._inside(found, time)
+        name = f"{file_name(found.title)} {clock.format_time(at_ms)}".replace(":", ".") + ".png"
+        return save_frame(path, at_ms, Path(output) if output else Path(name), overwrite=force)
+
+    def _with_file(self, video: str) -> tuple[Video, Path]:
+        from videmus.ingest.add import media_path
+
+        found = self.video(video)
+        path = media_path(self.store, found)
+        if path is None:
+            raise MediaError(
+                "the video's file is not on this machine", where=found.source, next="add the file again where it is now"
+            )
+        return found, path
+
+    def _inside(self, video: Video, time: Times) -> int:
+        at_ms = _time(time) or 0
+        if not 0 <= at_ms <= video.duration_ms:
+            length = clock.format_time(video.duration_ms)
+            raise UsageError(f"{time} is outside the video", where=video.title, next=f"it is {length} long")
+        return at_ms
+
     # ------------------------------------------------------------ asking
 
     def search(self, text: str, *, limit: int = 10, **scope: Any) -> list[Moment]:
@@ -219,7 +336,12 @@ class Library:
         return search(self.store, self.minds.embedder, text, self.scope(**scope), limit, self.settings)
 
     def ask(
-        self, question: str, *, limit: int | None = None, on_sentence: Callable[[Sentence], None] | None = None, **scope: Any
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        on_sentence: Callable[[Sentence], None] | None = None,
+        **scope: Any,
     ) -> Answer:
         """An answer out of the library, every sentence with checked citations; see `model.Answer.grounding`."""
         from videmus.answer.extractive import answer
@@ -227,7 +349,9 @@ class Library:
         if not question.strip():
             raise UsageError("the question is empty", next='videmus ask "Why does it diverge?"')
         began = time.monotonic()
-        given = answer(self.store, self.minds.embedder, question, self.scope(**scope), limit=limit, settings=self.settings)
+        given = answer(
+            self.store, self.minds.embedder, question, self.scope(**scope), limit=limit, settings=self.settings
+        )
         return replace(given, cost=replace(given.cost, seconds=time.monotonic() - began))
 
     def scope(
@@ -275,6 +399,13 @@ class Library:
 
 def _time(value: Times) -> int | None:
     return clock.parse_time(value) if isinstance(value, str) else value
+
+
+def _stamp(path: Path | None) -> tuple[int, int] | None:
+    if path is None or not path.exists():
+        return None
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _is_address(what: str | Path) -> bool:

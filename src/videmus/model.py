@@ -19,9 +19,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 VideoState = Literal["processing", "ready", "partial", "failed"]
-EvidenceKind = Literal[
-    "speech", "screen", "scene", "vision", "narration", "consolidated", "clip", "caption", "summary"
-]
+EvidenceKind = Literal["speech", "screen", "scene", "vision", "narration", "consolidated", "clip", "caption", "summary"]
 SegmentKind = Literal["slide", "clip", "window", "ten-minute", "hour", "day"]
 Facet = Literal["vision", "speech", "consolidated"]
 Grounding = Literal["supported", "derivable", "partial", "unsupported"]

@@ -27,15 +27,25 @@ def add(
     context: typer.Context,
     what: Annotated[list[str], typer.Argument(metavar="FILE|FOLDER|URL...", help="Video, audio, subtitles, evidence.")],
     collection: Annotated[str | None, typer.Option(help="The course or collection they belong to.")] = None,
-    title: Annotated[str | None, typer.Option(help="The title of the one video given (default: its file's name).")] = None,
-    recorded_at: Annotated[str | None, typer.Option(help="When the recording began: 2026-03-05T14:00, DAY3 14:05:09.")] = None,
+    title: Annotated[
+        str | None, typer.Option(help="The title of the one video given (default: its file's name).")
+    ] = None,
+    recorded_at: Annotated[
+        str | None, typer.Option(help="When the recording began: 2026-03-05T14:00, DAY3 14:05:09.")
+    ] = None,
     recording: Annotated[str | None, typer.Option(help="The timeline that all of these files are parts of.")] = None,
-    language: Annotated[str | None, typer.Option(help="The spoken language (de, fr, …) instead of detecting it.")] = None,
+    language: Annotated[
+        str | None, typer.Option(help="The spoken language (de, fr, …) instead of detecting it.")
+    ] = None,
     speech_model: Annotated[str | None, typer.Option(help="Any faster-whisper model, by name or folder.")] = None,
-    transcribe: Annotated[bool, typer.Option("--transcribe", help="Recognise speech even where subtitles are.")] = False,
+    transcribe: Annotated[
+        bool, typer.Option("--transcribe", help="Recognise speech even where subtitles are.")
+    ] = False,
     include: Annotated[list[str] | None, typer.Option(help="In folders, only files of this pattern.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="In folders, no files of this pattern.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on and add what appears in the folders; Ctrl-C ends.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on and add what appears in the folders; Ctrl-C ends.")
+    ] = False,
 ) -> None:
     """Add videos: hear them, read them, cut them into pieces, index them."""
     session: Session = context.obj

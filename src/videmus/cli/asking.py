@@ -23,7 +23,9 @@ After = Annotated[str | None, typer.Option("--after", help='Clock time, from: 20
 Before = Annotated[str | None, typer.Option("--before", help="Clock time, up to.")]
 At = Annotated[str | None, typer.Option("--at", help="The clock time of the question: nothing later is seen.")]
 Stream = Annotated[str | None, typer.Option("--stream", help="Only speech, screen, scene, …")]
-InFacet = Annotated[str | None, typer.Option("--facet", help="Only slide texts of one facet: vision, speech, consolidated.")]
+InFacet = Annotated[
+    str | None, typer.Option("--facet", help="Only slide texts of one facet: vision, speech, consolidated.")
+]
 BySpeaker = Annotated[str | None, typer.Option("--speaker", help="Only what this person said.")]
 
 
@@ -35,9 +37,7 @@ def register(app: typer.Typer) -> None:
     app.command("open")(open_moment)
 
 
-def list_videos(
-    context: typer.Context, collection: InCollection = None, recording: InRecording = None
-) -> None:
+def list_videos(context: typer.Context, collection: InCollection = None, recording: InRecording = None) -> None:
     """The videos of the library."""
     from videmus import documents
     from videmus.cli import render

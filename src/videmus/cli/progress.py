@@ -70,7 +70,9 @@ class TerminalEvents:
             self.console.print(f"  [red]✗[/red] {stage.title}: {_plain(work.reason or '')}", highlight=False)
         elif work.state == "skipped":
             if self.verbose:
-                self.console.print(f"  [dim]– {stage.title}: not run, {_plain(work.reason or '')}[/dim]", highlight=False)
+                self.console.print(
+                    f"  [dim]– {stage.title}: not run, {_plain(work.reason or '')}[/dim]", highlight=False
+                )
         elif task is not None and (work.seconds >= QUIET_SECONDS or self.verbose):
             calls = f", {work.calls} model calls" if work.calls else ""
             self.console.print(

@@ -25,7 +25,9 @@ def videos(console: Console, items: Sequence[Video]) -> None:
         table.add_column(name, no_wrap=name in ("id", "length", "state"), overflow="fold")
     for item in items:
         state = Text(item.state, STATE_STYLE[item.state])
-        table.add_row(item.id, escape(item.title), clock.format_time(item.duration_ms), state, escape(item.collection or ""))
+        table.add_row(
+            item.id, escape(item.title), clock.format_time(item.duration_ms), state, escape(item.collection or "")
+        )
     console.print(table)
     for item in items:
         if item.reason:
@@ -61,7 +63,9 @@ def segments(console: Console, video: Video, items: Sequence[Segment], *, full: 
         often = f" [dim]shown {times} ×[/dim]" if times > 1 else ""
         builds = f" [dim]{len(item.states)} builds[/dim]" if len(item.states) > 1 else ""
         title = escape(item.title or _first(item.text))
-        console.print(f"{span(item.start_ms, item.end_ms)}  [cyan]{label:<9}[/cyan] {title}{often}{builds}", soft_wrap=True)
+        console.print(
+            f"{span(item.start_ms, item.end_ms)}  [cyan]{label:<9}[/cyan] {title}{often}{builds}", soft_wrap=True
+        )
         if full and item.text:
             console.print(escape(item.text), style="dim", soft_wrap=True)
 

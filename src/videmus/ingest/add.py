@@ -86,7 +86,9 @@ class Adder:
         return self._run(video, path)
 
     def _run(self, video: Video, path: Path | None) -> Video:
-        options = Options(**{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options})
+        options = Options(
+            **{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options}
+        )
         options = replace(options, subtitles=self.options.subtitles)
         self.store.put_video(replace(video, state="processing", reason=None))
         job = Job(video, path, self.settings, options, self.minds, self.store, self.stop)
@@ -261,5 +263,3 @@ def _heard_language(job: Job) -> str | None:
     rows = job.evidence("speech")
     heard = Counter(r.detail.language for r in rows if isinstance(r.detail, SpeechDetail) and r.detail.language)
     return heard.most_common(1)[0][0] if heard else None
-
-

@@ -60,7 +60,9 @@ def run(job: Job, stages: Sequence[Stage], events: Events) -> list[Work]:
             while waiting or running:
                 for stage in [s for s in waiting if not ({*s.reads} & names) - finished][: LANES - len(running)]:
                     waiting.remove(stage)
-                    running[pool.submit(_run_stage, replace(job, done=(), notices=[], meter=Meter()), stage, events)] = stage
+                    running[
+                        pool.submit(_run_stage, replace(job, done=(), notices=[], meter=Meter()), stage, events)
+                    ] = stage
                 for future in _some_done(running):
                     stage = running.pop(future)
                     results[stage.name] = future.result()
@@ -81,7 +83,13 @@ def _some_done(running: dict[Future[Work], Stage]) -> list[Future[Work]]:
 
 def stage_key(job: Job, stage: Stage) -> str:
     """What decides whether a stage's work is still valid: itself, its model and settings, and all that it reads."""
-    parts = [stage.name, stage.version, stage.model(job), stage.settings(job), job.store.digest(job.video.id, stage.reads)]
+    parts = [
+        stage.name,
+        stage.version,
+        stage.model(job),
+        stage.settings(job),
+        job.store.digest(job.video.id, stage.reads),
+    ]
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -110,7 +118,7 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
         raise
     except VidemusError as error:
         reason = str(error)
-    except Exception as error:  # noqa: BLE001 - a stage's fault must not lose the video's other stages
+    except Exception as error:
         log.exception("stage %s of %s", stage.name, video.source)
         reason = f"fault in Videmus, {type(error).__name__}: {error}"
     reason = reason or job.meter.problem

@@ -17,13 +17,14 @@ from videmus.errors import MediaError, UsageError
 
 SourceKind = Literal["media", "subtitles", "evidence", "address"]
 
-MEDIA = frozenset(
-    ".mp4 .m4v .mkv .webm .mov .avi .wmv .flv .mpg .mpeg .ts .m2ts .mts .3gp .ogv .vob .mxf .f4v .asf .divx .rm .gif "
-    ".mp3 .wav .flac .m4a .aac .ogg .oga .opus .wma .aiff .aif .ac3 .amr .mka .m4b".split()
+_VIDEO = (
+    ".mp4 .m4v .mkv .webm .mov .avi .wmv .flv .mpg .mpeg .ts .m2ts .mts .3gp .ogv .vob .mxf .f4v .asf .divx .rm .gif"
 )
+_AUDIO = ".mp3 .wav .flac .m4a .aac .ogg .oga .opus .wma .aiff .aif .ac3 .amr .mka .m4b"
+MEDIA = frozenset(f"{_VIDEO} {_AUDIO}".split())
 """Endings taken out of a folder. A file that is named is tried whatever it is called: FFmpeg decides."""
 
-SUBTITLES = frozenset(".srt .vtt .sbv .ass .ssa".split())
+SUBTITLES = frozenset((".srt", ".vtt", ".sbv", ".ass", ".ssa"))
 """Endings taken out of a folder as transcripts when no video of that name stands beside them."""
 
 PARTIAL = (".part", ".crdownload", ".tmp", ".download")
@@ -43,9 +44,7 @@ class Source:
         return self.address or str(self.path)
 
 
-def sources(
-    what: Sequence[str | Path], include: Sequence[str] = (), exclude: Sequence[str] = ()
-) -> list[Source]:
+def sources(what: Sequence[str | Path], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[Source]:
     """Every thing to add, once, in the order typed. `include` and `exclude` are patterns on names inside folders.
 
     Raises UsageError when a path does not exist or a folder holds nothing to add.

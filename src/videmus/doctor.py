@@ -1,0 +1,137 @@
+"""Whether this machine and this library can do their work: one check a line, each with what to do where it fails."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from videmus import config
+from videmus.errors import VidemusError
+
+EXTRAS = {
+    "models": ("pydantic_ai", "remote and local language and vision models"),
+    "fetch": ("yt_dlp", "videos from the sites that yt-dlp knows"),
+    "pdf": ("fpdf", "decks as PDF"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    name: str
+    ok: bool
+    detail: str
+    next: str = ""
+
+
+def checks(path: Path | None = None, *, offline: bool = False) -> list[Check]:
+    """All checks. With `offline`, the models are loaded and used while every connection is refused and counted."""
+    found = [_python(), *_weights(), _settings(), *_library(path), *_extras()]
+    if offline:
+        found.append(_offline())
+    return found
+
+
+def _python() -> Check:
+    names = ("av", "faster-whisper", "rapidocr", "onnxruntime", "faiss-cpu")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    return Check("python", sys.version_info >= (3, 11), f"{sys.version.split()[0]}; {versions}")
+
+
+def _weights() -> Iterator[Check]:
+    from videmus.models import weights
+
+    for item in weights.listed():
+        yield Check(f"model {item.name}", item.ok, f"{item.what}; {item.source} {item.detail}".strip(), item.next)
+
+
+def _settings() -> Check:
+    try:
+        settings = config.load()
+    except VidemusError as error:
+        return Check("settings", False, error.what, error.next)
+    chosen = [f"{name} {value}" for name in ("language", "vision") if (value := getattr(settings.models, name))]
+    return Check(
+        "settings", True, "; ".join(chosen) or "no language or vision model: answers are extractive, nothing leaves"
+    )
+
+
+def _library(path: Path | None) -> Iterator[Check]:
+    from videmus.store.sqlite import SqliteStore
+
+    folder = path or config.default_library()
+    if not folder.exists():
+        yield Check("library", True, f"{folder} is made by the first `videmus add`")
+        return
+    try:
+        store = SqliteStore(folder)
+    except VidemusError as error:
+        yield Check("library", False, str(error), error.next)
+        return
+    try:
+        for result in store.check():
+            yield Check(result.name, result.ok, result.detail, result.next)
+    finally:
+        store.close()
+    free = shutil.disk_usage(folder).free
+    yield Check("disk", free > 1 << 30, f"{free / 1e9:.1f} GB free at {folder}", "" if free > 1 << 30 else "make room")
+
+
+def _extras() -> Iterator[Check]:
+    for extra, (module, purpose) in EXTRAS.items():
+        there = importlib.util.find_spec(module) is not None
+        command = "" if there else f'optional: pip install "videmus[{extra}]"'
+        yield Check(f"extra {extra}", True, f"{'installed' if there else 'not installed'}; {purpose}", command)
+
+
+def _offline() -> Check:
+    """Load and use every bundled model while no connection can be made."""
+    import numpy as np
+
+    from videmus.models.minds import Minds
+
+    with _no_network() as attempts:
+        try:
+            minds = Minds(config.Settings())
+            minds.embedder.embed_query("nothing leaves this machine")
+            minds.text_recogniser.read(np.full((360, 640, 3), 255, np.uint8))
+            minds.check_speech()
+        except VidemusError as error:
+            return Check("offline", False, str(error), error.next)
+    if attempts:
+        return Check("offline", False, f"connections were tried: {', '.join(sorted(set(attempts)))}")
+    return Check("offline", True, "every bundled model was loaded and used, and no connection was tried")
+
+
+@contextmanager
+def _no_network() -> Iterator[list[str]]:
+    """Refuse and note every connection that is tried in this process."""
+    attempts: list[str] = []
+    real: dict[str, Callable[..., Any]] = {n: getattr(socket.socket, n) for n in ("connect", "connect_ex")}
+
+    def refuse(self: socket.socket, address: object) -> int:
+        attempts.append(str(address))
+        raise ConnectionRefusedError("videmus doctor --offline")
+
+    lookup = socket.getaddrinfo
+
+    def no_lookup(host: object, *rest: object, **options: object) -> Any:
+        attempts.append(str(host))
+        raise socket.gaierror("videmus doctor --offline")
+
+    try:
+        for name in real:
+            setattr(socket.socket, name, refuse)
+        socket.getaddrinfo = no_lookup
+        yield attempts
+    finally:
+        for name, function in real.items():
+            setattr(socket.socket, name, function)
+        socket.getaddrinfo = lookup

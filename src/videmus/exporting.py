@@ -1,0 +1,129 @@
+"""A video out of a store and into a file: gathers the rows and pictures that a format needs, and writes atomically."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from videmus.answer.citations import moment_url
+from videmus.errors import UsageError
+from videmus.exports import evidence_file, notes, slides
+from videmus.media import pictures, subtitles
+from videmus.model import Evidence, Frame, Scope, Segment, Video
+from videmus.store.protocol import Store
+
+FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
+ENDINGS = {"chapters": ".chapters.txt"}
+
+
+def text(store: Store, video: Video, format: str) -> str:
+    """The video in one of the text formats (Markdown without pictures). Raises UsageError for another one."""
+    makers: dict[str, Callable[[], str]] = {
+        "srt": lambda: subtitles.write_srt(_cues(store, video)),
+        "vtt": lambda: subtitles.write_vtt(_cues(store, video)),
+        "md": lambda: _notes(store, video, {}),
+        "json": lambda: (
+            json.dumps(evidence_file.write(video, *_everything(store, video)), ensure_ascii=False, indent=1) + "\n"
+        ),
+        "chapters": lambda: slides.chapter_lines(video, _pieces(store, video), _summaries(store, video)),
+    }
+    if format not in makers:
+        raise UsageError(f"unknown format {format!r}", next=f"one of: {', '.join(FORMATS)}")
+    return makers[format]()
+
+
+def write(store: Store, video: Video, format: str, output: Path | None, *, force: bool) -> list[Path]:
+    """Write the video to a file, Markdown's pictures to a folder beside it; returns what was written, the file first."""
+    if format not in FORMATS:
+        raise UsageError(f"unknown format {format!r}", next=f"one of: {', '.join(FORMATS)}")
+    output = output or Path(file_name(video.title) + ENDINGS.get(format, f".{format}"))
+    if output.is_dir():
+        output = output / (file_name(video.title) + ENDINGS.get(format, f".{format}"))
+    if output.exists() and not force:
+        raise UsageError("the file is there already", where=str(output), next="give another name, or --force")
+    if format == "pdf":
+        frames = {f.id: f for f in store.frames(Scope(video=video.id))}
+        keyframe = {
+            s.keyframe: pictures.decode(store.picture(frames[s.keyframe]))
+            for s in _pieces(store, video)
+            if s.keyframe in frames
+        }
+        data = slides.deck(video, _pieces(store, video), keyframe, _speech(store, video))
+        return [_written(output, data)]
+    if format != "md":
+        return [_written(output, text(store, video, format).encode())]
+    paths = _written_pictures(store, video, output)
+    relative = {frame: path.relative_to(output.parent).as_posix() for frame, path in paths.items()}
+    return [_written(output, _notes(store, video, relative).encode()), *paths.values()]
+
+
+def sheet(store: Store, video: Video, output: Path) -> Path:
+    """Write a contact sheet of the slides, or of the clips where there are none."""
+    frames = {f.id: f for f in store.frames(Scope(video=video.id))}
+    shown = [
+        (s, pictures.decode(store.picture(frames[s.keyframe]))) for s in _pieces(store, video) if s.keyframe in frames
+    ]
+    if not shown:
+        raise UsageError("the video has no kept pictures", where=video.title, next="`videmus show` lists what it has")
+    return _written(output, slides.contact_sheet(shown, png=output.suffix.lower() != ".jpg"))
+
+
+def file_name(title: str) -> str:
+    """A title as a file's name on every system."""
+    kept = re.sub(r'[<>:"/\\|?*\x00-\x1f]', "_", title).strip(" .")
+    return kept[:100] or "video"
+
+
+def _notes(store: Store, video: Video, relative: dict[str, str]) -> str:
+    pieces = _pieces(store, video)
+    links = {s.start_ms: moment_url(video, s.start_ms) for s in pieces}
+    return notes.notes(video, pieces, _speech(store, video), _summaries(store, video), relative, links)
+
+
+def _pieces(store: Store, video: Video) -> list[Segment]:
+    scope = Scope(video=video.id)
+    return store.segments(scope, "slide") or store.segments(scope, "clip")
+
+
+def _speech(store: Store, video: Video) -> list[Evidence]:
+    return store.evidence(Scope(video=video.id), ["speech"])
+
+
+def _summaries(store: Store, video: Video) -> list[Evidence]:
+    return store.evidence(Scope(video=video.id), ["summary"])
+
+
+def _cues(store: Store, video: Video) -> list[subtitles.Cue]:
+    rows = _speech(store, video)
+    return [subtitles.Cue(r.start_ms, r.end_ms, r.text, r.speaker) for r in rows]
+
+
+def _everything(store: Store, video: Video) -> tuple[Sequence[Evidence], Sequence[Segment], Sequence[Frame]]:
+    scope = Scope(video=video.id)
+    return store.evidence(scope), store.segments(scope), store.frames(scope)
+
+
+def _written_pictures(store: Store, video: Video, output: Path) -> dict[str, Path]:
+    frames = {f.id: f for f in store.frames(Scope(video=video.id))}
+    folder = output.with_name(f"{output.stem}_pictures")
+    paths: dict[str, Path] = {}
+    for segment in _pieces(store, video):
+        if segment.keyframe in frames and segment.keyframe not in paths:
+            name = f"{segment.start_ms // 1000:06}.jpg"
+            paths[segment.keyframe] = _written(folder / name, store.picture(frames[segment.keyframe]))
+    return paths
+
+
+def _written(path: Path, data: bytes) -> Path:
+    """All of the file or nothing of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,97 @@
+"""Markdown notes of a video: summary, chapters, then each slide or clip with its picture, its text and what was said.
+
+Texts come from files that others wrote: they are escaped, so that a slide cannot put links or HTML into the notes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from videmus import clock
+from videmus.model import Evidence, Segment, SummaryDetail, Video
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
+
+
+def notes(
+    video: Video,
+    segments: Sequence[Segment],
+    speech: Sequence[Evidence],
+    summaries: Sequence[Evidence] = (),
+    pictures: Mapping[str, str] | None = None,
+    links: Mapping[int, str] | None = None,
+) -> str:
+    """The notes. `segments` are slides or clips in order of time; `pictures` maps keyframes to paths beside the notes;
+    `links` maps times in ms to addresses that open the moment."""
+    lines = [f"# {escaped(video.title)}", ""]
+    about = [clock.format_time(video.duration_ms), escaped(video.source)]
+    if video.recorded_at is not None:
+        about.insert(1, clock.format_clock(video.recorded_at))
+    lines += [" · ".join(about), ""]
+    for summary in summaries:
+        lines += _summary(summary)
+    rest = sorted(speech, key=lambda row: (row.start_ms, row.end_ms))
+    if not segments:
+        lines += ["## What was said", "", *_said(rest), ""]
+    for segment, said in zip(segments, _shares(segments, rest), strict=True):
+        lines += _section(segment, said, pictures or {}, links or {})
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _summary(summary: Evidence) -> list[str]:
+    detail = summary.detail if isinstance(summary.detail, SummaryDetail) else SummaryDetail()
+    if detail.level == "video":
+        terms = f"**Key terms:** {', '.join(map(escaped, detail.terms))}" if detail.terms else ""
+        return ["## Summary", "", escaped(summary.text), "", *([terms, ""] if terms else [])]
+    if detail.level == "chapter":
+        return [f"- {clock.format_time(summary.start_ms)} {escaped(summary.text.splitlines()[0])}", ""]
+    return []
+
+
+def _shares(segments: Sequence[Segment], speech: Sequence[Evidence]) -> list[list[Evidence]]:
+    """Each row of speech to the segment that names it as its source, else to the last one that began before its middle."""
+    shares: list[list[Evidence]] = [[] for _ in segments]
+    owner = {source: n for n, segment in enumerate(segments) for source in segment.sources}
+    for row in speech:
+        middle = (row.start_ms + row.end_ms) // 2
+        began = [n for n, segment in enumerate(segments) if segment.start_ms <= middle]
+        at = owner.get(row.id, began[-1] if began else 0)
+        shares[at].append(row)
+    return shares
+
+
+def _section(
+    segment: Segment, said: Sequence[Evidence], pictures: Mapping[str, str], links: Mapping[int, str]
+) -> list[str]:
+    moment = f"{clock.format_time(segment.start_ms)}–{clock.format_time(segment.end_ms)}"
+    if link := links.get(segment.start_ms):
+        moment = f"[{moment}](<{link.replace('>', '%3E')}>)"
+    name = f"Slide {segment.slide}" if segment.slide is not None else segment.kind.capitalize()
+    title = f": {escaped(segment.title)}" if segment.title else ""
+    lines = [f"## {name}{title}", "", moment, ""]
+    if segment.keyframe and (path := pictures.get(segment.keyframe)):
+        lines += [f"![{name}](<{path}>)", ""]
+    shown = [line for line in segment.text.splitlines() if line.strip()]
+    lines += [*(f"> {escaped(line)}  " for line in shown), *([""] if shown else [])]
+    said_lines = _said(said)
+    return [*lines, *said_lines, *([""] if said_lines else [])]
+
+
+def _said(rows: Sequence[Evidence]) -> list[str]:
+    """Sentences of one speaker run on in a paragraph; another speaker begins a new one."""
+    paragraphs: list[str] = []
+    before: str | None = None
+    for row in rows:
+        text = escaped(" ".join(row.text.split()))
+        if paragraphs and row.speaker == before:
+            paragraphs[-1] += f" {text}"
+        else:
+            paragraphs += [""] if paragraphs else []
+            paragraphs.append(f"**{escaped(row.speaker)}:** {text}" if row.speaker else text)
+        before = row.speaker
+    return paragraphs
