@@ -75,10 +75,102 @@ class StoreSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ScreenSettings:
+    """The change detector. Levels are of 255, on a luma plane 320 wide; shares are of the picture.
+
+    The numbers were found on the made lectures and screen recordings that `bench/segments.py` names; packet outliers and the
+    moment of confirmation are those of the trial that preceded it, where every true change lay in such a group.
+    """
+
+    width: int = 320  # four pixels of 720p become one: a word stays visible, a change costs a fifth of the full picture
+    change_level: int = 20  # a pixel differs; codec drift between keyframes stays under it
+    rest_level: int = 14  # the same between neighbouring samples, where drift is smaller
+    change_pixels: int = 10  # differing pixels in 16 x 16 that count: a word
+    pointer_pixels: int = 6  # a region no larger (24 pixels of 720p) is a pointer or cursor
+    pointers: int = 6  # more such regions at once are no pointers
+    reference_rate: float = 0.25  # how fast the reference takes on drift
+    settle_ms: int = 400  # a change is confirmed when the picture has rested so long
+    unrest_ms: int = 1_500  # what has not come to rest by then moves
+    fade_ms: int = 1_000  # the longest fade: change in the first second is no motion
+    motion_ms: int = 200  # observations of motion are at least so far apart
+    motion_fall: float = 0.8  # of motion's memory, for each observation: four changes in a row are motion
+    motion_heat: float = 0.5
+    motion_margin: int = 4  # what moves is masked with a margin
+    all_moving: float = 0.6  # where more of the picture moves, nothing in it stands still
+    shot_share: float = 0.25  # a change of more is a new shot
+    group_ms: int = 2_000  # groups of pictures are joined to at least this length
+    longest_ms: int = 60_000  # and cut at this one
+    outlier_times: float = 3.0  # a packet so many times above the 85th percentile ...
+    outlier_keyframe: float = 0.08  # ... and this share of the keyframes nearby is a change
+    lead_ms: int = 700  # dense decoding begins so long before the first outlier
+    tail_ms: int = 1_200  # and ends so long after the last
+    sample_ms: int = 100  # pictures looked at are so far apart where something changes
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """The entity graph (SPEC 7, EGAgent). `relations` are the types that an extractor may use, with commas.
+
+    Ours: `captions_per_call` (EGAgent asks once an hour; 10 minutes keep a reply short enough for small models),
+    `turn_gap_ms` (who speaks within it answers), `interval_gap_ms` (closer support is one interval)."""
+
+    caption_ms: int = 30_000  # fused captions: one every 30 s
+    relations: str = "TALKS_TO,INTERACTS_WITH,MENTIONS,USES"
+    captions_per_call: int = 20
+    interval_pass: bool = True
+    interval_gap_ms: int = 15_000
+    turn_gap_ms: int = 10_000
+    unsupported_confidence: float = 0.5  # of a relation whose interval is its caption's
+    rules_confidence: float = 0.6  # of rows that rules made
+    reply_tokens: int = 4_000
+    ladder_enough: int = 3  # the first rung that brings the total over it ends the ladder
+    ladder_rows: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchySettings:
+    """Summaries upward: clip, 10 minutes, hour, day (EgoRAG; its hour has at most 500 words and its day 1,500)."""
+
+    ten_minute_words: int = 120
+    hour_words: int = 300
+    day_words: int = 800
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The planning agent (SPEC 7, EGAgent): at most 5 steps; 50 frames at most for the model, 1 to 3 short queries.
+
+    Each tool can be switched off. 0 is no limit, for tokens, money and seconds. `evidence` bounds the rows that the answering
+    model sees, `memory_tokens` the notes."""
+
+    steps: int = 5
+    calls: int = 20  # 1 plan + 5 x (analysis + grade) + answer, and some for a second answer
+    tokens: int = 200_000
+    usd: float = 0.0
+    seconds: float = 300.0
+    frames: int = 50
+    frame_gap_ms: int = 2_000  # frames closer to a better one are left out
+    frame_queries: int = 3
+    evidence: int = 40
+    transcript: bool = True
+    screen: bool = True
+    frame_search: bool = True
+    graph: bool = True
+    captions: bool = True
+    summaries: bool = True
+    look: bool = True
+    sql: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     models: ModelSettings = field(default_factory=ModelSettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
     clips: ClipSettings = field(default_factory=ClipSettings)
+    graph: GraphSettings = field(default_factory=GraphSettings)
+    hierarchy: HierarchySettings = field(default_factory=HierarchySettings)
+    agent: AgentSettings = field(default_factory=AgentSettings)
+    screen: ScreenSettings = field(default_factory=ScreenSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
 
 

@@ -1,0 +1,427 @@
+"""Which names are one person, thing or place: resolved in the order of time, each decision dated.
+
+Enters: the relations of one recording, the speakers' labels, and what a person decided. Leaves: entities, for each end
+of each relation the entity that is meant, the aliases, and links between entities found to be one. A decision uses
+nothing later than the relation at hand, so an answer "as of Tuesday" can leave out what was learned on Wednesday: a row
+that was resolved keeps its entity, and what was learned afterwards about it is a link with a time of its own.
+
+How a person's name is understood, the first that applies:
+
+1. stated: a relation ALSO_CALLED ("everybody calls me Jojo"), or a person's decision;
+2. part: one word or an initial of a longer name ("Anna", "Anna K." of "Anna Keller");
+3. pet: a pet form of a given name (`naming.is_short_for`);
+4. misspelt: it looks or sounds like a name that is far more frequent, and is no speaker's label.
+
+Where several people fit, the one is meant who is not the other end of the relation and is named in full beside it, else
+who was named so last. A thing is its last noun with what is said of it: "the mug" is the red mug while one is known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Literal
+
+from videmus.graph import naming
+from videmus.model import EntityKind, content_id
+
+ALSO_CALLED = "ALSO_CALLED"
+"""The relation that states a name of a name. It is kept beside the others and never given as an answer."""
+
+Reason = Literal["stated", "part", "pet", "misspelt", "described", "person"]
+_TIERS: tuple[Reason, ...] = ("person", "stated", "part", "pet", "misspelt")
+
+Form = tuple[EntityKind, str]
+"""A name as compared: its kind and `naming.surface`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One relation as the resolver needs it. `at` is the clock time at which it is known: its end."""
+
+    n: int
+    at: int
+    evidence: str
+    source: str
+    source_kind: EntityKind
+    relation: str
+    target: str
+    target_kind: EntityKind
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's word: two names are one ("merge") or never one ("split"). It applies from `learned_at` on."""
+
+    action: Literal["merge", "split"]
+    kind: EntityKind
+    left: str
+    right: str
+    learned_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One entity, under the name that it was first seen with."""
+
+    id: str
+    kind: EntityKind
+    name: str
+    known_from: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    entity: str
+    name: str
+    folded: str
+    learned_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Two entities are one, known since `learned_at`."""
+
+    left: str
+    right: str
+    learned_at: int
+    reason: Reason
+
+
+@dataclass(slots=True)
+class Resolution:
+    """`ends` maps a relation's number to the entities of its source and target."""
+
+    entities: list[Named] = field(default_factory=list)
+    ends: dict[int, tuple[str, str]] = field(default_factory=dict)
+    aliases: list[Alias] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+
+    def clusters(self, at: int | None = None) -> dict[str, str]:
+        """Entity → the one that stands for all it is linked with by `at`."""
+        sets = _Sets()
+        for link in self.links:
+            if at is None or link.learned_at <= at:
+                sets.join(link.left, link.right)
+        return {e.id: sets.root(e.id) for e in self.entities if at is None or e.known_from <= at}
+
+
+def resolve(
+    world: str,
+    relations: Iterable[Seen],
+    *,
+    speakers: Mapping[str, int] | None = None,
+    decisions: Sequence[Decision] = (),
+) -> Resolution:
+    """The entities of one world (a recording, or a video that belongs to none).
+
+    `speakers` maps labels to the clock time they were first heard: such a name is right as it stands. The result does
+    not depend on the order of `relations`, and more of them at later times change nothing of the earlier ones.
+    """
+    resolver = _Resolver(world, speakers or {}, decisions)
+    ordered = sorted(relations, key=lambda r: (r.at, r.evidence, r.n))
+    for (at, _), group in groupby(ordered, key=lambda r: (r.at, r.evidence)):
+        resolver.take(at, list(group))
+    resolver.decide_until(None)
+    return resolver.result
+
+
+class _Sets:
+    """Disjoint sets; the root of a set is the member that joined first."""
+
+    def __init__(self) -> None:
+        self._up: dict[str, str] = {}
+
+    def root(self, item: str) -> str:
+        top = item
+        while (above := self._up.get(top, top)) != top:
+            top = above
+        while (above := self._up.get(item, item)) != item:
+            self._up[item] = top
+            item = above
+        return top
+
+    def join(self, left: str, right: str) -> str:
+        left, right = self.root(left), self.root(right)
+        if left != right:
+            self._up[right] = left
+        return left
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of a form so far."""
+
+    form: Form
+    entity: str
+    count: int = 0
+    own: int = 0  # mentions that were left to the form's own entity
+    last: int = 0
+    speaker: bool = False
+
+
+class _Resolver:
+    def __init__(self, world: str, speakers: Mapping[str, int], decisions: Sequence[Decision]) -> None:
+        self.world = world
+        self.speakers = {naming.surface("person", label): at for label, at in speakers.items()}
+        self.waiting = sorted(decisions, key=lambda d: d.learned_at, reverse=True)
+        self.result = Resolution()
+        self.known: dict[Form, _Known] = {}
+        self.sets = _Sets()
+        self.apart: Counter[frozenset[str]] = Counter()  # the two forms stood at the two ends of a relation
+        self.stated: dict[Form, dict[Form, Reason]] = defaultdict(dict)
+        self.split: set[frozenset[Form]] = {  # a person's split corrects what is wrong at any time
+            frozenset({(d.kind, naming.surface(d.kind, d.left)), (d.kind, naming.surface(d.kind, d.right))})
+            for d in decisions
+            if d.action == "split"
+        }
+        self.members: dict[str, set[Form]] = defaultdict(set)  # of a set's root
+        self.full_seen: dict[str, int] = {}  # root → when it was last named by a name of its own
+        self.aliased: set[tuple[str, str]] = set()
+        self.things: dict[tuple[EntityKind, str], list[tuple[naming.Thing, str]]] = defaultdict(list)
+        self.fits_cache: dict[tuple[str, str], Reason | None] = {}
+
+    # ------------------------------------------------------------ one piece of evidence
+
+    def take(self, at: int, group: list[Seen]) -> None:
+        self.decide_until(at)
+        for row in group:
+            for kind, name in ((row.source_kind, row.source), (row.target_kind, row.target)):
+                self._register(kind, name, at)
+            if row.source_kind == row.target_kind == "person" and row.relation != ALSO_CALLED:
+                self.apart[frozenset({naming.surface("person", row.source), naming.surface("person", row.target)})] += 1
+        for row in group:
+            if row.relation == ALSO_CALLED and row.source_kind == row.target_kind:
+                self._state(self._form(row.source_kind, row.source), self._form(row.target_kind, row.target), at)
+        named = self._named_in_full(group, at)
+        for row in group:
+            source = self._meant(row.source_kind, row.source, row.target, row.target_kind, named, at)
+            target = self._meant(row.target_kind, row.target, row.source, row.source_kind, named, at)
+            self.result.ends[row.n] = (source, target)
+
+    def decide_until(self, at: int | None) -> None:
+        while self.waiting and (at is None or self.waiting[-1].learned_at <= at):
+            decision = self.waiting.pop()
+            forms = [self._form(decision.kind, name) for name in (decision.left, decision.right)]
+            if decision.action == "merge" and all(f in self.known for f in forms):
+                self.stated[forms[1]][forms[0]] = "person"
+                self._link(forms[0], forms[1], decision.learned_at, "person")
+
+    def _register(self, kind: EntityKind, name: str, at: int) -> None:
+        form = self._form(kind, name)
+        known = self.known.get(form)
+        if known is None:
+            entity = content_id("n", self.world, *form)
+            known = self.known[form] = _Known(form, entity, speaker=self._is_speaker(form, at))
+            self.result.entities.append(Named(entity, kind, _shown(name), at))
+            self.members[entity].add(form)
+            known.count = 1
+            if kind == "person":
+                self._new_person(known, at)
+            else:
+                self._new_thing(form, entity)
+            return
+        known.count += 1
+        known.speaker = known.speaker or self._is_speaker(form, at)
+
+    def _is_speaker(self, form: Form, at: int) -> bool:
+        heard = self.speakers.get(form[1]) if form[0] == "person" else None
+        return heard is not None and heard <= at
+
+    @staticmethod
+    def _form(kind: EntityKind, name: str) -> Form:
+        return kind, naming.surface(kind, name)
+
+    # ------------------------------------------------------------ people
+
+    def _new_person(self, new: _Known, at: int) -> None:
+        """Earlier mentions of a shorter name are the newcomer's, if nobody else can be meant."""
+        for known in [k for k in self.known.values() if k.form[0] == "person" and k.own and k is not new]:
+            reason = self._reason(known, new)
+            if reason is None or reason == "misspelt":
+                continue
+            others = {self.sets.root(c.entity) for c, _ in self._candidates(known)} - {self.sets.root(known.entity)}
+            if others == {self.sets.root(new.entity)}:
+                self._link(new.form, known.form, at, reason)
+
+    def _state(self, left: Form, right: Form, at: int) -> None:
+        if left == right or frozenset({left, right}) in self.split:
+            return
+        shorter, longer = sorted((left, right), key=lambda f: (self.known[f].speaker, len(f[1].split()), f))
+        self.stated[shorter][longer] = "stated"
+        roots = {self.sets.root(self.known[f].entity) for f in self.stated[shorter]}
+        if len(roots) == 1:
+            self._link(longer, shorter, at, "stated")
+
+    def _reason(self, short: _Known, full: _Known) -> Reason | None:
+        """Why the one name may be another's, or None."""
+        if stated := self.stated.get(short.form, {}).get(full.form):
+            return stated
+        if frozenset({short.form, full.form}) in self.split or self._stand_apart(short, full):
+            return None
+        key = (short.form[1], full.form[1])
+        if key not in self.fits_cache:
+            self.fits_cache[key] = _likeness(*key)
+        reason = self.fits_cache[key]
+        if reason == "misspelt" and (short.speaker or short.count > max(3, full.count // 10) or full.count < 3):
+            return None
+        return reason
+
+    def _stand_apart(self, one: _Known, other: _Known) -> bool:
+        """Twice or more one talked to or about the other: two people, whatever their names look like."""
+        times = self.apart[frozenset({one.form[1], other.form[1]})]
+        return times >= 2 and times * 20 > min(one.count, other.count)
+
+    def _candidates(self, known: _Known) -> list[tuple[_Known, Reason]]:
+        """Whom a name can mean besides itself: those of the strongest reason."""
+        found: dict[Reason, list[_Known]] = defaultdict(list)
+        for other in self.known.values():
+            if other is not known and other.form[0] == "person" and (reason := self._reason(known, other)):
+                found[reason].append(other)
+        for tier in _TIERS:
+            if found[tier]:
+                return [(other, tier) for other in found[tier]]
+        return []
+
+    def _named_in_full(self, group: list[Seen], at: int) -> set[str]:
+        """The people (roots) who are named here by a name that only they have."""
+        roots = set()
+        for row in group:
+            for kind, name in ((row.source_kind, row.source), (row.target_kind, row.target)):
+                if kind == "person":
+                    known = self.known[self._form(kind, name)]
+                    candidates = {self.sets.root(c.entity) for c, _ in self._candidates(known)}
+                    if not candidates or candidates == {self.sets.root(known.entity)}:
+                        root = self.sets.root(known.entity)
+                        roots.add(root)
+                        self.full_seen[root] = at
+                    elif len(candidates) == 1:
+                        roots |= candidates
+        return roots
+
+    def _meant(self, kind: EntityKind, name: str, other: str, other_kind: EntityKind, named: set[str], at: int) -> str:
+        known = self.known[self._form(kind, name)]
+        if kind != "person":
+            return self._thing_meant(known, name, at)
+        candidates = self._candidates(known)
+        entity = known.entity
+        if candidates:
+            beside = self.sets.root(self.known[self._form("person", other)].entity) if other_kind == "person" else None
+            roots = {self.sets.root(c.entity): c for c, _ in candidates}
+            if len(roots) > 1 and beside in roots:
+                del roots[beside]
+            if len(roots) > 1 and (here := roots.keys() & (named - {beside})):
+                roots = {root: roots[root] for root in here}
+            chosen = max(roots, key=lambda root: (self.full_seen.get(root, -1), roots[root].count, root))
+            entity = roots[chosen].entity
+        else:
+            known.own += 1
+        self._alias(entity, name, at)
+        return entity
+
+    # ------------------------------------------------------------ things and places
+
+    def _new_thing(self, form: Form, entity: str) -> None:
+        described = naming.thing(form[1])
+        peers = self.things[form[0], described.head]
+        for thing, first in peers:
+            if thing == described:
+                self.sets.join(first, entity)
+                self.result.links.append(Link(first, entity, self.result.entities[-1].known_from, "described"))
+                break
+        peers.append((described, entity))
+
+    def _thing_meant(self, known: _Known, name: str, at: int) -> str:
+        """The most telling description that this one can mean, if all that fit are descriptions of one thing."""
+        described = naming.thing(known.form[1])
+        entity = known.entity
+        fuller = {
+            self.sets.root(other): other
+            for thing, other in self.things[known.form[0], described.head]
+            if thing != described and self._owned_alike(described, thing) and described.marks <= thing.marks
+        }
+        own = self.sets.root(entity)
+        if len(fuller.keys() - {own}) == 1:
+            entity = fuller[(fuller.keys() - {own}).pop()]
+        elif len(fuller) > 1:
+            recent = {r: e for r, e in fuller.items() if at - self.full_seen.get(r, -(10**15)) <= _NEARBY_MS}
+            if len(recent) == 1:
+                entity = next(iter(recent.values()))
+        if entity == known.entity:
+            self.full_seen[own] = at
+        self._alias(entity, name, at)
+        return entity
+
+    def _owned_alike(self, short: naming.Thing, full: naming.Thing) -> bool:
+        if short.owner is None:
+            return True
+        if full.owner is None:
+            return False
+        if short.owner == full.owner:
+            return True
+        owners = [self.known.get(("person", owner)) for owner in (short.owner, full.owner)]
+        if owners[0] is None or owners[1] is None:
+            return _likeness(short.owner, full.owner) in ("part", "pet")
+        return self.sets.root(owners[0].entity) == self.sets.root(owners[1].entity) or bool(
+            {c.form for c, _ in self._candidates(owners[0])} & {owners[1].form}
+        )
+
+    # ------------------------------------------------------------ writing down
+
+    def _alias(self, entity: str, name: str, at: int) -> None:
+        text = naming.folded(name)
+        if (entity, text) not in self.aliased:
+            self.aliased.add((entity, text))
+            self.result.aliases.append(Alias(entity, _shown(name), text, at))
+
+    def _link(self, left: Form, right: Form, at: int, reason: Reason) -> None:
+        a, b = self.known[left].entity, self.known[right].entity
+        roots = self.sets.root(a), self.sets.root(b)
+        if roots[0] == roots[1] or self._split_between(*roots):
+            return
+        kept = self.sets.join(*roots)
+        gone = roots[1] if kept == roots[0] else roots[0]
+        self.members[kept] |= self.members.pop(gone)
+        self.full_seen[kept] = max(self.full_seen.get(r, -1) for r in roots)
+        self.result.links.append(Link(a, b, at, reason))
+
+    def _split_between(self, left: str, right: str) -> bool:
+        return any(frozenset({a, b}) in self.split for a in self.members[left] for b in self.members[right])
+
+
+_NEARBY_MS = 30 * 60_000
+"""A bare "mug" is the mug that was told apart in the last half hour, where several mugs are known."""
+
+
+def _shown(name: str) -> str:
+    return " ".join(name.split())
+
+
+def _likeness(short: str, full: str) -> Reason | None:
+    """Why one folded name may stand for another by its looks alone."""
+    if not short or not full or short == full:
+        return None
+    shorts, fulls = short.split(), full.split()
+    if len(shorts) == 1 and len(fulls) > 1:
+        if short in (fulls[0], fulls[-1]):
+            return "part"
+        if naming.is_short_for(short, fulls[0]) or naming.same_pet_form(short, fulls[0]):
+            return "pet"
+        return "misspelt" if any(naming.alike_spelling(short, w) for w in (fulls[0], fulls[-1])) else None
+    if len(shorts) == 1 and len(fulls) == 1:
+        if naming.is_short_for(short, full) or naming.same_pet_form(short, full):
+            return "pet"
+        return "misspelt" if naming.alike_spelling(short, full) else None
+    if len(shorts) == len(fulls):
+        pairs = list(zip(shorts, fulls, strict=True))
+        if all(a == b or (len(a) == 1 and b.startswith(a)) for a, b in pairs):
+            return "part"
+        if all(a == b or naming.is_short_for(a, b) or naming.same_pet_form(a, b) for a, b in pairs):
+            return "pet"
+        if all(naming.alike_spelling(a, b) for a, b in pairs):
+            return "misspelt"
+    if len(shorts) < len(fulls) and shorts[0] == fulls[0] and shorts[-1] == fulls[-1]:
+        return "part"
+    return None
