@@ -1,21 +1,28 @@
 """What a library's store can do. SQLite is the embedded default (`sqlite.py`); a server's store passes the same suite.
 
 Enters: rows as `model` defines them. Leaves: rows. Knows nothing of media, models or questions. Everything that a query
-may not see (another collection, the future of `Scope.at`) is excluded here and nowhere else.
+may not see (another collection, the future of `Scope.at`) is excluded here and nowhere else: what each field of a scope
+means is written in `scope.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+from videmus.model import Evidence, EvidenceKind, Frame, Passage, Relation, Row, Scope, Segment, SegmentKind, Video
 
-from videmus.model import Evidence, EvidenceKind, Frame, Passage, Row, Scope, Segment, SegmentKind, Video
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 WorkState = Literal["running", "done", "failed", "skipped"]
+
+EVERYTHING = Scope()
+"""The scope that leaves nothing out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One match of a search primitive: an evidence row (or a window), the passage in it, and a raw score, higher is better."""
+    """One match of a search primitive: an evidence row (or a window), the passage in it, a raw score (higher is better)."""
 
     id: str
     video: str
@@ -53,54 +60,123 @@ class Hit:
 
 
 class Store(Protocol):
+    @property
+    def folder(self) -> Path:
+        """Where the library's own files lie."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the library can be read but not changed."""
+
     # ------------------------------------------------------------ videos
-    def put_video(self, video: Video) -> None: ...
+    def put_video(self, video: Video) -> None:
+        """Insert, or replace what is known of the video with this id."""
+
+    def edit_video(self, id: str, **changes: Any) -> Video:
+        """Change single fields and leave the others as they are now, whoever wrote them. Raises NotFoundError."""
+
     def video(self, id: str) -> Video | None: ...
     def video_by_fingerprint(self, fingerprint: str) -> Video | None: ...
-    def videos(self, scope: Scope = Scope()) -> list[Video]: ...
+    def videos(self, scope: Scope = EVERYTHING) -> list[Video]:
+        """In the order added, in every state. Under `at` a video in progress is as long as it was then."""
+
+    def note_place(self, video: str, source: str) -> None:
+        """Remember another path or address where this content lies (a copy)."""
+
+    def places(self, video: str) -> list[str]:
+        """Every path or address where the video's content was seen; its `source` is among them."""
+
     def remove_video(self, id: str) -> None:
-        """Remove the video, all that was derived from it, its work and its pictures."""
+        """Remove the video, all that was derived from it, its work, its model calls and its pictures."""
 
     # ------------------------------------------------------------ the ledger
-    def begin(self, video: str, stage: str, key: str) -> bool:
-        """Start a stage's work. False when this very key is already done.
+    def lease(self, video: str, wait: bool = True) -> AbstractContextManager[None]:
+        """This process alone works on the video until the block ends; the lease of a killed process is free.
 
-        Under the same key, rows committed by a killed or failed run stay (the stage goes on from them); under another
-        key the stage's old rows are removed in the same transaction.
+        With `wait`, another holder is waited for; without, it raises LibraryError that names it.
         """
 
-    def finish(self, work: Work) -> None: ...
-    def work(self, video: str) -> list[Work]: ...
-    def digest(self, video: str, stages: Sequence[str]) -> str:
-        """A digest of the rows that these stages made of the video and of a person's corrections to them."""
+    def busy(self, video: str) -> bool:
+        """Whether some process holds the video's lease: "processing" without one is an interrupted run."""
+
+    def begin(self, video: str, stage: str, key: str) -> bool:
+        """Start a stage's work. False when this very key is already done, or the stage's rows were imported.
+
+        Under the same key, rows committed by a killed or failed run stay (the stage goes on from them); under another
+        key the stage's old rows are removed in the same transaction. Raises NotFoundError for no such video.
+        """
+
+    def finish(self, work: Work) -> None:
+        """Record how a stage ended. Work over imported rows leaves no trace."""
+
+    def work(self, video: str) -> list[Work]:
+        """In the order in which the stages last changed state."""
+
+    def digest(self, video: str, stages: Sequence[str], marks_of: Sequence[str] = ()) -> str:
+        """A digest of the rows that these stages made of the video and of a person's marks on them.
+
+        Of the stages in `marks_of` only the marks count: a stage whose own rows a person corrected names itself there.
+        """
+
+    def set_mark(self, video: str, stage: str, subject: str, value: Any) -> None:
+        """What a person says of a derived row (`subject`: an id within the stage's rows); None takes it back.
+
+        Marks outlive the recomputation of the rows; the stages read them.
+        """
+
+    def marks(self, video: str, stage: str) -> dict[str, Any]:
+        """{subject: value} of a stage, as set by `set_mark`."""
 
     # ------------------------------------------------------------ rows
     def add(self, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}) -> int:
-        """Commit rows of one stage in one transaction; rows already there (same id) are left. Returns how many were new.
+        """Commit rows of one stage in one transaction; rows already there (same id) are left. Returns the number of new ones.
 
-        `pictures` maps frame ids to JPEG bytes; each is on disk before its row is committed.
+        `pictures` maps frame ids to JPEG bytes; each is on disk before its row is committed. Raises NotFoundError when
+        a row's video is not in the library (any more).
         """
 
-    def stage_rows(self, video: str, stage: str) -> list[Row]: ...
+    def import_rows(self, video: str, stage: str, rows: Iterable[Row]) -> int:
+        """Rows of an evidence file become the stage's rows, in place of those that are there. Returns their number.
+
+        From then on they are that stage's truth: `begin` says that it is done.
+        """
+
+    def stage_rows(self, video: str, stage: str) -> list[Row]:
+        """What a stage made of a video, whatever the video's state: evidence, segments, frames, relations, by time."""
+
     def evidence(
         self,
-        scope: Scope = Scope(),
+        scope: Scope = EVERYTHING,
         kinds: Sequence[EvidenceKind] | None = None,
         limit: int | None = None,
-    ) -> list[Evidence]: ...
-    def evidence_by_id(self, ids: Sequence[str]) -> list[Evidence]:
-        """In the order asked; unknown ids are left out."""
+    ) -> list[Evidence]:
+        """By video and time. A video that is still being processed shows its rows only where the scope names it."""
 
-    def segments(self, scope: Scope = Scope(), kind: SegmentKind | None = None) -> list[Segment]: ...
-    def frames(self, scope: Scope = Scope()) -> list[Frame]: ...
-    def picture(self, frame: Frame) -> bytes: ...
+    def evidence_by_id(self, ids: Sequence[str], scope: Scope = EVERYTHING) -> list[Evidence]:
+        """In the order asked; unknown ids, and those that the scope does not see, are left out."""
+
+    def segments(self, scope: Scope = EVERYTHING, kind: SegmentKind | None = None) -> list[Segment]: ...
+    def frames(self, scope: Scope = EVERYTHING) -> list[Frame]:
+        """By video and time. Under `at` a look that was still on then ends there."""
+
+    def relations(self, scope: Scope = EVERYTHING) -> list[Relation]:
+        """By video and time, with names as extracted."""
+
+    def picture(self, frame: Frame) -> bytes:
+        """The frame's JPEG. Raises LibraryError when the file is gone."""
+
+    def picture_path(self, frame: Frame) -> Path:
+        """Where the frame's JPEG lies."""
 
     # ------------------------------------------------------------ vectors and search (see fulltext.py and vectors.py)
-    def passages_without_vectors(self, model: str, scope: Scope = Scope()) -> Iterator[Passage]: ...
+    def passages_without_vectors(self, model: str, scope: Scope = EVERYTHING) -> Iterator[Passage]: ...
     def add_vectors(self, model: str, passages: Sequence[Passage], vectors: NDArray[np.float16]) -> None: ...
+    def rebuild_indexes(self) -> None:
+        """Make full text and vectors anew from the rows."""
 
-    # ------------------------------------------------------------ model calls: a reply that arrived is never paid for twice
+    # ------------------------------------------------------------ model calls: a reply that arrived is never paid twice
     def cached_call(self, key: str) -> bytes | None: ...
-    def cache_call(self, key: str, reply: bytes, about: Mapping[str, Any]) -> None: ...
+    def cache_call(self, key: str, reply: bytes, about: Mapping[str, Any]) -> None:
+        """Commit a model's reply. `about` may hold video, stage, provider, model, tokens_in, tokens_out, usd."""
 
     def close(self) -> None: ...

@@ -1,0 +1,97 @@
+"""A scope as a WHERE clause: the one place that decides what a query may see.
+
+Every method of the store that reads rows for a question puts `visible(...)` into its WHERE. What it means:
+
+- Rows of a video that is still being processed are not seen (nothing is half-visible), unless `unfinished` is asked:
+  stages read their own video so.
+- `start`, `end` (inside the video): rows that overlap [start, end); a row of no length belongs to where it begins.
+- `after`, `before` (wall-clock): rows that overlap [after, before). `at` (wall-clock): rows that ended by then; a row
+  in progress is not seen. A row of a video without `recorded_at` has no clock time: no clock scope sees it.
+- `stream` and `facet` are kinds of evidence and `speaker` (case does not matter) is who said it; they narrow evidence
+  only. A `facet` is a stream, so both together see nothing unless they mean the same kind.
+
+The clause uses named parameters that begin with `scope_`, so that others fit beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from videmus.model import FACET_KIND, Scope
+
+Table = Literal["evidence", "segment", "frame", "relation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A condition over `<table>` joined with `video` (video.n = <table>.video), and its named parameters."""
+
+    sql: str
+    parameters: dict[str, str | int] = field(default_factory=dict)
+
+
+def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
+    """What of `table` the scope sees: evidence, segment, frame or relation, joined with video."""
+    start, end = (f"{table}.at_ms", f"{table}.at_ms") if table == "frame" else (f"{table}.start_ms", f"{table}.end_ms")
+    conditions, parameters = _of_video(scope, unfinished)
+
+    def narrow(condition: str, **values: str | int) -> None:
+        conditions.append(condition)
+        parameters.update(values)
+
+    if scope.start is not None:
+        narrow(f"({end} > :scope_start OR {start} >= :scope_start)", scope_start=scope.start)
+    if scope.end is not None:
+        narrow(f"{start} < :scope_end", scope_end=scope.end)
+    if scope.after is not None:
+        narrow(
+            f"({end} > :scope_after - video.recorded_at OR {start} >= :scope_after - video.recorded_at)",
+            scope_after=scope.after,
+        )
+    if scope.before is not None:
+        narrow(f"{start} < :scope_before - video.recorded_at", scope_before=scope.before)
+    if scope.at is not None:
+        # The condition on the start follows from the one on the end and lets the index on time serve.
+        narrow(
+            f"{end} <= :scope_at - video.recorded_at AND {start} <= :scope_at - video.recorded_at",
+            scope_at=scope.at,
+        )
+    if table == "evidence":
+        if scope.stream is not None:
+            narrow("evidence.kind = :scope_stream", scope_stream=scope.stream)
+        if scope.facet is not None:
+            narrow("evidence.kind = :scope_facet", scope_facet=FACET_KIND[scope.facet])
+        if scope.speaker is not None:
+            narrow(
+                "evidence.speaker IN (SELECT name FROM speaker WHERE folded = :scope_speaker)",
+                scope_speaker=scope.speaker.strip().casefold(),
+            )
+    return Clause(" AND ".join(conditions) or "1", parameters)
+
+
+def visible_videos(scope: Scope) -> Clause:
+    """The videos that the scope sees, in every state; a clock scope sees those that overlap it."""
+    conditions, parameters = _of_video(scope, unfinished=True)
+    if scope.after is not None:
+        conditions.append("video.recorded_at + video.duration_ms > :scope_after")
+        parameters["scope_after"] = scope.after
+    for name, bound in (("scope_before", scope.before), ("scope_at", scope.at)):
+        if bound is not None:
+            conditions.append(f"video.recorded_at < :{name}")
+            parameters[name] = bound
+    return Clause(" AND ".join(conditions) or "1", parameters)
+
+
+def _of_video(scope: Scope, unfinished: bool) -> tuple[list[str], dict[str, str | int]]:
+    conditions: list[str] = []
+    parameters: dict[str, str | int] = {}
+    for name, value in (("id", scope.video), ("collection", scope.collection), ("recording", scope.recording)):
+        if value is not None:
+            conditions.append(f"video.{name} = :scope_{name}")
+            parameters[f"scope_{name}"] = value
+    if scope.after is not None or scope.before is not None or scope.at is not None:
+        conditions.append("video.recorded_at IS NOT NULL")
+    if not unfinished:
+        conditions.append("video.state <> 'processing'")
+    return conditions, parameters

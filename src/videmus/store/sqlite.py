@@ -1,0 +1,335 @@
+"""The library in one folder: library.db, frames/, vectors/.
+
+How other parts of the store join in:
+
+- Tables: a function `create_…(connection)` and one line in `migrations.MIGRATIONS`.
+- Following the rows: an object with the methods of `rows.Follower`, put into `self._followers` below. Its
+  `added(connection, table, [(n, row), …])` and `removing(connection, table, [n, …])` are called inside the transaction
+  that inserts or deletes the rows, so full text, vectors and names never disagree with them; `rebuild(connection)`
+  makes their tables anew from the rows. `n` is the row's number: never given twice, good as an FTS5 rowid or a FAISS id.
+- Reading: `with self._db.reading() as connection` (one snapshot; many at a time), and `scope.visible(table, scope)` in
+  the WHERE clause, always. Writing: `with self._db.writing() as connection`, which joins a transaction already open in
+  this thread. Both turn SQLite's errors into LibraryError.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, cast
+
+from videmus.config import StoreSettings
+from videmus.errors import LibraryError, NotFoundError, UsageError
+from videmus.model import Evidence, EvidenceKind, Frame, Origin, Relation, Row, Scope, Segment, SegmentKind, Video
+from videmus.store import calls, ledger, videos
+from videmus.store import rows as row_tables
+from videmus.store.database import Database
+from videmus.store.leases import Leases
+from videmus.store.pictures import Pictures
+from videmus.store.protocol import EVERYTHING, Work
+from videmus.store.rows import SELECT, TABLES, Follower
+from videmus.store.scope import Table, visible
+
+_ORDER: Mapping[Table, str] = {
+    "evidence": " ORDER BY evidence.video, evidence.start_ms, evidence.end_ms, evidence.n",
+    "segment": " ORDER BY segment.video, segment.start_ms, segment.end_ms, segment.n",
+    "frame": " ORDER BY frame.video, frame.at_ms, frame.n",
+    "relation": " ORDER BY relation.video, relation.start_ms, relation.end_ms, relation.n",
+}
+_OF_STAGE: Mapping[Table, str] = {
+    "evidence": " WHERE video.id = ? AND evidence.stage = ?",
+    "segment": " WHERE video.id = ? AND segment.stage = ?",
+    "frame": " WHERE video.id = ? AND frame.stage = ?",
+    "relation": " WHERE video.id = ? AND relation.stage = ?",
+}
+
+IMPORTED = "imported"
+"""The ledger's key for rows that came in an evidence file: they are that stage's truth and no run replaces them."""
+
+
+class SqliteStore:
+    """The embedded store; see `protocol.Store`. Safe for use from several threads and several processes.
+
+    Raises LibraryError when the folder is foreign, damaged, of a newer Videmus, or cannot be made.
+    """
+
+    def __init__(self, folder: Path, settings: StoreSettings | None = None) -> None:
+        self.folder = folder
+        _make_folder(folder)
+        self._db = Database(folder / "library.db", settings or StoreSettings())
+        self._pictures = Pictures(folder / "frames")
+        self._leases = Leases(folder / "locks")
+        self._origins: dict[int, Origin] = {}
+        self._followers: tuple[Follower, ...] = ()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the library can be read but not changed (its folder or file is read-only)."""
+        return self._db.read_only
+
+    def close(self) -> None:
+        self._db.close()
+
+    # ------------------------------------------------------------ videos
+
+    def put_video(self, video: Video) -> None:
+        """Insert, or replace what is known of the video with this id."""
+        with self._db.writing() as connection:
+            videos.put(connection, video)
+
+    def edit_video(self, id: str, **changes: Any) -> Video:
+        """Change single fields and leave the others as they are now, whoever wrote them. Raises NotFoundError."""
+        with self._db.writing() as connection:
+            return videos.edit(connection, id, changes)
+
+    def video(self, id: str) -> Video | None:
+        with self._db.reading() as connection:
+            return videos.by_id(connection, id)
+
+    def video_by_fingerprint(self, fingerprint: str) -> Video | None:
+        with self._db.reading() as connection:
+            return videos.by_fingerprint(connection, fingerprint)
+
+    def videos(self, scope: Scope = EVERYTHING) -> list[Video]:
+        """In the order added, in every state. Under `at` a video in progress is as long as it was then."""
+        with self._db.reading() as connection:
+            return videos.all_in(connection, scope)
+
+    def note_place(self, video: str, source: str) -> None:
+        """Remember another path or address where this content lies (a copy)."""
+        with self._db.writing() as connection:
+            videos.note_place(connection, self._number(connection, video), source)
+
+    def places(self, video: str) -> list[str]:
+        """Every path or address where the video's content was seen; its `source` is among them."""
+        with self._db.reading() as connection:
+            return videos.places(connection, video)
+
+    def remove_video(self, id: str) -> None:
+        """Remove the video, all that was derived from it, its work and its pictures."""
+        with self._db.writing() as connection:
+            found = videos.number(connection, id)
+            if found is None:
+                return
+            row_tables.removed(connection, found, None, self._followers)
+            videos.remove(connection, found, id)
+        self._sweep(id)
+
+    # ------------------------------------------------------------ the ledger
+
+    def lease(self, video: str, wait: bool = True) -> AbstractContextManager[None]:
+        """This process alone works on the video until the block ends; see `leases`."""
+        return self._leases.lease(video, wait)
+
+    def busy(self, video: str) -> bool:
+        """Whether some process holds the video's lease: "processing" without one is an interrupted run."""
+        return self._leases.busy(video)
+
+    def begin(self, video: str, stage: str, key: str) -> bool:
+        """See `protocol.Store.begin`. False also for rows that were imported. Raises NotFoundError for no such video."""
+        with self._db.writing() as connection:
+            number = self._number(connection, video)
+            before = ledger.state_of(connection, number, stage)
+            if before is not None and (before[0] == IMPORTED or before == (key, "done")):
+                return False
+            counts: dict[Table, int] = {}
+            if before is None or before[0] != key:
+                counts = row_tables.removed(connection, number, stage, self._followers)
+            ledger.start(connection, number, stage, key)
+        if counts.get("frame"):
+            self._sweep(video)
+        return True
+
+    def finish(self, work: Work) -> None:
+        """Record how a stage ended. Work over imported rows leaves no trace."""
+        with self._db.writing() as connection:
+            number = self._number(connection, work.video)
+            before = ledger.state_of(connection, number, work.stage)
+            if before is None or before[0] != IMPORTED:
+                ledger.record(connection, number, work)
+
+    def work(self, video: str) -> list[Work]:
+        with self._db.reading() as connection:
+            return ledger.all_work(connection, video)
+
+    def digest(self, video: str, stages: Sequence[str], marks_of: Sequence[str] = ()) -> str:
+        """A digest of the rows that these stages made of the video and of a person's marks on them.
+
+        Of the stages in `marks_of` only the marks count: a stage whose own rows a person corrected names itself there.
+        """
+        with self._db.reading() as connection:
+            return ledger.digest(connection, self._number(connection, video), stages, marks_of)
+
+    def set_mark(self, video: str, stage: str, subject: str, value: Any) -> None:
+        """What a person says of a derived row (`subject`: an id within the stage's rows); None takes it back."""
+        with self._db.writing() as connection:
+            ledger.set_mark(connection, self._number(connection, video), stage, subject, value)
+
+    def marks(self, video: str, stage: str) -> dict[str, Any]:
+        """{subject: value} of a stage, as set by `set_mark`."""
+        with self._db.reading() as connection:
+            return ledger.marks(connection, self._number(connection, video), stage)
+
+    # ------------------------------------------------------------ rows
+
+    def add(self, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}) -> int:
+        """See `protocol.Store.add`. Raises NotFoundError when a row's video is not in the library (any more)."""
+        given = list(rows)
+        if not given:
+            return 0
+        with self._db.writing() as connection:
+            self._write_pictures(given, pictures)
+            return row_tables.added(connection, stage, given, self._followers)
+
+    def import_rows(self, video: str, stage: str, rows: Iterable[Row]) -> int:
+        """Rows of an evidence file become the stage's rows, in place of those that are there. Returns their number."""
+        given = list(rows)
+        with self._db.writing() as connection:
+            number = self._number(connection, video)
+            row_tables.removed(connection, number, stage, self._followers)
+            count = row_tables.added(connection, stage, given, self._followers)
+            ledger.record(connection, number, Work(video, stage, IMPORTED, "done", rows=count))
+        return count
+
+    def stage_rows(self, video: str, stage: str) -> list[Row]:
+        """What a stage made of a video, whatever the video's state: evidence, segments, frames, relations, by time."""
+        found: list[Row] = []
+        with self._db.reading() as connection:
+            for table in TABLES:
+                records = connection.execute(SELECT[table] + _OF_STAGE[table] + _ORDER[table], (video, stage))
+                found += row_tables.all_decoded(connection, table, records, self._origins)
+        return found
+
+    def evidence(
+        self,
+        scope: Scope = EVERYTHING,
+        kinds: Sequence[EvidenceKind] | None = None,
+        limit: int | None = None,
+    ) -> list[Evidence]:
+        """By video and time. A video that is still being processed shows its rows only where the scope names it."""
+        condition = ""
+        values: dict[str, Any] = {}
+        if kinds is not None:
+            condition = " AND evidence.kind IN (SELECT value FROM json_each(:kinds))"
+            values["kinds"] = json.dumps(list(kinds))
+        return cast(list[Evidence], self._in_scope("evidence", scope, condition, values, limit))
+
+    def evidence_by_id(self, ids: Sequence[str], scope: Scope = EVERYTHING) -> list[Evidence]:
+        """In the order asked; unknown ids, and those that the scope does not see, are left out."""
+        found = self._in_scope(
+            "evidence", scope, " AND evidence.id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(list(ids))}
+        )
+        by_id = {row.id: cast(Evidence, row) for row in found}
+        return [by_id[id] for id in ids if id in by_id]
+
+    def segments(self, scope: Scope = EVERYTHING, kind: SegmentKind | None = None) -> list[Segment]:
+        condition = "" if kind is None else " AND segment.kind = :kind"
+        values = {} if kind is None else {"kind": kind}
+        return cast(list[Segment], self._in_scope("segment", scope, condition, values))
+
+    def frames(self, scope: Scope = EVERYTHING) -> list[Frame]:
+        """By video and time. Under `at` a look that was still on then ends there."""
+        return cast(list[Frame], self._in_scope("frame", scope))
+
+    def relations(self, scope: Scope = EVERYTHING) -> list[Relation]:
+        """By video and time, with names as extracted."""
+        return cast(list[Relation], self._in_scope("relation", scope))
+
+    def picture(self, frame: Frame) -> bytes:
+        """The frame's JPEG. Raises LibraryError when the file is gone."""
+        return self._pictures.read(frame.picture)
+
+    def picture_path(self, frame: Frame) -> Path:
+        """Where the frame's JPEG lies."""
+        return self._pictures.path(frame.picture)
+
+    # ------------------------------------------------------------ model calls
+
+    def cached_call(self, key: str) -> bytes | None:
+        with self._db.reading() as connection:
+            return calls.reply(connection, key)
+
+    def cache_call(self, key: str, reply: bytes, about: Mapping[str, Any]) -> None:
+        """Commit a model's reply. `about` may hold video, stage, provider, model, tokens_in, tokens_out, usd."""
+        with self._db.writing() as connection:
+            calls.keep(connection, key, reply, about)
+
+    # ------------------------------------------------------------ upkeep
+
+    def rebuild_indexes(self) -> None:
+        """Make full text and vectors anew from the rows."""
+        with self._db.writing() as connection:
+            for follower in self._followers:
+                follower.rebuild(connection)
+
+    # ------------------------------------------------------------ parts
+
+    def _in_scope(
+        self,
+        table: Table,
+        scope: Scope,
+        condition: str = "",
+        values: Mapping[str, Any] = {},
+        limit: int | None = None,
+    ) -> list[Row]:
+        clause = visible(table, scope, unfinished=scope.video is not None)
+        sql = SELECT[table] + " WHERE " + clause.sql + condition + _ORDER[table] + " LIMIT :limit"
+        with self._db.reading() as connection:
+            records = connection.execute(sql, {**clause.parameters, **values, "limit": -1 if limit is None else limit})
+            return row_tables.all_decoded(connection, table, records, self._origins)
+
+    def _number(self, connection: sqlite3.Connection, video: str) -> int:
+        found = videos.number(connection, video)
+        if found is None:
+            raise NotFoundError(
+                "the library has no such video (was it removed?)", where=video, next="see `videmus list`"
+            )
+        return found
+
+    def _write_pictures(self, given: Sequence[Row], pictures: Mapping[str, bytes]) -> None:
+        frames = {row.id: row for row in given if isinstance(row, Frame)}
+        if strange := pictures.keys() - frames.keys():
+            raise UsageError(f"pictures without a frame among the rows: {', '.join(sorted(strange))}")
+        for id, jpeg in pictures.items():
+            self._pictures.write(frames[id].picture, jpeg)
+
+    def _sweep(self, below: str = "") -> int:
+        """Delete pictures that no row names. Pictures are written under the write lock, so none is on its way here."""
+        with self._db.writing() as connection:
+            kept = {name for (name,) in connection.execute("SELECT picture FROM frame")}
+            orphans = [name for name in self._pictures.names(below) if name not in kept]
+            for name in orphans:
+                self._pictures.delete(name)
+        return len(orphans)
+
+
+_OWN = ("library.db", "frames", "vectors", "media", "locks")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the library's folder, or see that it is one."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise LibraryError(
+                "this is a file, not a library folder", where=str(folder), next="name a folder with --library"
+            )
+        if folder.exists() and not (folder / "library.db").exists():
+            strange = [f.name for f in folder.iterdir() if not f.name.startswith((*_OWN, "."))]
+            if strange:
+                raise LibraryError(
+                    f"this folder is not a library: it holds other things ({', '.join(sorted(strange)[:3])})",
+                    where=str(folder),
+                    next="name an empty or a new folder with --library",
+                )
+        if not (folder / "library.db").exists():
+            (folder / "frames").mkdir(parents=True, exist_ok=True)
+            (folder / "vectors").mkdir(exist_ok=True)
+    except OSError as error:
+        raise LibraryError(
+            f"the library folder cannot be made: {error.strerror}",
+            where=str(folder),
+            next="name another with --library",
+        ) from error

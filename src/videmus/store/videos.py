@@ -1,0 +1,139 @@
+"""The table of videos: what is known of each, and every place where its content was seen.
+
+Enters: a connection inside a transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from videmus.errors import LibraryError, NotFoundError, UsageError
+from videmus.model import Scope, Video, to_plain
+from videmus.store.scope import visible_videos
+
+_SELECT = (
+    "SELECT video.id, video.fingerprint, video.title, video.duration_ms, video.source, video.state, video.reason,"
+    " video.collection, video.recorded_at, video.recording, video.language, video.has_video, video.has_audio,"
+    " video.added_at, video.options FROM video"
+)
+
+
+def put(connection: sqlite3.Connection, video: Video) -> None:
+    """Insert or replace by id. Raises LibraryError when another video has the same fingerprint."""
+    try:
+        connection.execute(
+            "INSERT INTO video (id, fingerprint, title, duration_ms, source, state, reason, collection, recorded_at,"
+            " recording, language, has_video, has_audio, added_at, options)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, title = excluded.title,"
+            " duration_ms = excluded.duration_ms, source = excluded.source, state = excluded.state,"
+            " reason = excluded.reason, collection = excluded.collection, recorded_at = excluded.recorded_at,"
+            " recording = excluded.recording, language = excluded.language, has_video = excluded.has_video,"
+            " has_audio = excluded.has_audio, added_at = excluded.added_at, options = excluded.options",
+            (
+                video.id,
+                video.fingerprint,
+                video.title,
+                video.duration_ms,
+                video.source,
+                video.state,
+                video.reason,
+                video.collection,
+                video.recorded_at,
+                video.recording,
+                video.language,
+                video.has_video,
+                video.has_audio,
+                video.added_at,
+                json.dumps(to_plain(video.options), ensure_ascii=False) if video.options else None,
+            ),
+        )
+    except sqlite3.IntegrityError as error:
+        raise LibraryError(
+            "another video of the library has the same content", where=video.source, next="see `videmus list`"
+        ) from error
+    found = number(connection, video.id)
+    assert found is not None
+    note_place(connection, found, video.source)
+
+
+def edit(connection: sqlite3.Connection, id: str, changes: Mapping[str, Any]) -> Video:
+    """Raises NotFoundError for an unknown video and UsageError for a field that cannot change."""
+    video = by_id(connection, id)
+    if video is None:
+        raise NotFoundError("the library has no such video", where=id, next="see `videmus list`")
+    if strange := changes.keys() - ({f.name for f in fields(Video)} - {"id", "fingerprint"}):
+        raise UsageError(f"a video's {', '.join(sorted(strange))} cannot be changed", where=id)
+    changed = replace(video, **changes)
+    put(connection, changed)
+    return changed
+
+
+def number(connection: sqlite3.Connection, id: str) -> int | None:
+    found = connection.execute("SELECT n FROM video WHERE id = ?", (id,)).fetchone()
+    return None if found is None else int(found[0])
+
+
+def by_id(connection: sqlite3.Connection, id: str) -> Video | None:
+    return _first(connection.execute(_SELECT + " WHERE id = ?", (id,)))
+
+
+def by_fingerprint(connection: sqlite3.Connection, fingerprint: str) -> Video | None:
+    return _first(connection.execute(_SELECT + " WHERE fingerprint = ?", (fingerprint,)))
+
+
+def all_in(connection: sqlite3.Connection, scope: Scope) -> list[Video]:
+    """In the order added. Under `at` a video in progress is as long as it was then."""
+    clause = visible_videos(scope)
+    records = connection.execute(_SELECT + " WHERE " + clause.sql + " ORDER BY video.n", clause.parameters)
+    found = [_video(record) for record in records]
+    if scope.at is None:
+        return found
+    at = scope.at
+    return [replace(v, duration_ms=min(v.duration_ms, at - v.recorded_at)) for v in found if v.recorded_at is not None]
+
+
+def note_place(connection: sqlite3.Connection, video: int, source: str) -> None:
+    connection.execute("INSERT OR IGNORE INTO place (video, source) VALUES (?, ?)", (video, source))
+
+
+def places(connection: sqlite3.Connection, id: str) -> list[str]:
+    return [
+        source
+        for (source,) in connection.execute(
+            "SELECT place.source FROM place JOIN video ON video.n = place.video WHERE video.id = ? ORDER BY 1", (id,)
+        )
+    ]
+
+
+def remove(connection: sqlite3.Connection, video: int, id: str) -> None:
+    """The video's row and all that names it, its derived rows apart."""
+    for statement in (
+        "DELETE FROM place WHERE video = ?",
+        "DELETE FROM work WHERE video = ?",
+        "DELETE FROM mark WHERE video = ?",
+        "DELETE FROM video WHERE n = ?",
+    ):
+        connection.execute(statement, (video,))
+    connection.execute("DELETE FROM call WHERE video = ?", (id,))
+
+
+def _first(records: sqlite3.Cursor) -> Video | None:
+    record = records.fetchone()
+    return None if record is None else _video(record)
+
+
+def _video(record: tuple[Any, ...]) -> Video:
+    video = Video(*record[:11])
+    has_video, has_audio, added_at, options = record[11:]
+    return replace(
+        video,
+        has_video=bool(has_video),
+        has_audio=bool(has_audio),
+        added_at=added_at,
+        options=json.loads(options) if options else {},
+    )
