@@ -25,6 +25,9 @@ from av.container import InputContainer
 
 from videmus.errors import MediaError
 
+ENCODER_DELAY = Fraction(1, 10)
+"""Seconds. A stream that starts this much off is taken as aligned (see `first_moment`)."""
+
 MAX_PIXELS = 100_000_000
 """Pictures larger than this are refused: a header may claim any size (8K is 33 million pixels)."""
 
@@ -176,16 +179,30 @@ def shown_stream(container: InputContainer) -> Any | None:
 
 
 def first_moment(container: InputContainer) -> Fraction:
-    """The container's time, in seconds, of the video's first moment: its streams' earliest start, else 0."""
+    """The container's time, in seconds, of the video's first moment: its streams' earliest start.
+
+    Encoders begin sound a few hundredths of a second early (AAC 64 ms at 16 kHz, Opus 7 ms) or pictures late; within
+    `ENCODER_DELAY` that is no start of its own: zero stays zero, and of a shifted video the first picture counts.
+    """
+    starts = [
+        stream.start_time * stream.time_base
+        for stream in (*container.streams.video, *container.streams.audio)
+        if stream.start_time is not None and stream.time_base and not _is_cover(stream)
+    ]
     if container.start_time is not None:
-        return Fraction(container.start_time, 1_000_000)
-    starts = [s.start_time * s.time_base for s in container.streams if s.start_time is not None and s.time_base]
-    return min(starts, default=Fraction(0))
+        starts.append(Fraction(container.start_time, 1_000_000))
+    origin = min(starts, default=Fraction(0))
+    shown = shown_stream(container)
+    if shown is not None and shown.start_time is not None:
+        first_picture = shown.start_time * shown.time_base
+        if first_picture - origin <= ENCODER_DELAY:
+            origin = first_picture
+    return origin if abs(origin) > ENCODER_DELAY else Fraction(0)
 
 
 def milliseconds(timestamp: int, time_base: Fraction, origin: Fraction) -> int:
-    """A stream's timestamp as milliseconds from the first moment, rounded to the nearest; exact, no floats."""
-    return round((timestamp * time_base - origin) * 1000)
+    """A stream's timestamp as milliseconds from the first moment, to the nearest, never negative; exact, no floats."""
+    return max(0, round((timestamp * time_base - origin) * 1000))
 
 
 def _check_file(path: Path) -> None:
