@@ -87,7 +87,10 @@ class Store(Protocol):
         """Every path or address where the video's content was seen; its `source` is among them."""
 
     def remove_video(self, id: str) -> None:
-        """Remove the video, all that was derived from it, its work, its model calls and its pictures."""
+        """Remove the video, all that was derived from it, its work, its model calls and its pictures.
+
+        Raises LibraryError while another process holds the video's lease.
+        """
 
     # ------------------------------------------------------------ the ledger
     def lease(self, video: str, wait: bool = True) -> AbstractContextManager[None]:

@@ -64,7 +64,7 @@ def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
             narrow("evidence.kind = :scope_facet", scope_facet=FACET_KIND[scope.facet])
         if scope.speaker is not None:
             narrow(
-                "evidence.speaker IN (SELECT name FROM speaker WHERE folded = :scope_speaker)",
+                "evidence.speaker IN (SELECT name FROM main.speaker WHERE folded = :scope_speaker)",
                 scope_speaker=scope.speaker.strip().casefold(),
             )
     return Clause(" AND ".join(conditions) or "1", parameters)

@@ -18,6 +18,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +33,7 @@ from videmus.store.pictures import Pictures
 from videmus.store.protocol import EVERYTHING, Work
 from videmus.store.rows import SELECT, TABLES, Follower
 from videmus.store.scope import Table, visible
+from videmus.store.views import ReadonlySql
 
 _ORDER: Mapping[Table, str] = {
     "evidence": " ORDER BY evidence.video, evidence.start_ms, evidence.end_ms, evidence.n",
@@ -109,14 +111,15 @@ class SqliteStore:
             return videos.places(connection, video)
 
     def remove_video(self, id: str) -> None:
-        """Remove the video, all that was derived from it, its work and its pictures."""
-        with self._db.writing() as connection:
-            found = videos.number(connection, id)
-            if found is None:
-                return
-            row_tables.removed(connection, found, None, self._followers)
-            videos.remove(connection, found, id)
-        self._sweep(id)
+        """Remove the video and all that was derived from it. Raises LibraryError while another process works on it."""
+        with self._leases.lease(id, wait=False):
+            with self._db.writing() as connection:
+                found = videos.number(connection, id)
+                if found is None:
+                    return
+                row_tables.removed(connection, found, None, self._followers)
+                videos.remove(connection, found, id)
+            self._sweep(id)
 
     # ------------------------------------------------------------ the ledger
 
@@ -246,6 +249,10 @@ class SqliteStore:
         """Where the frame's JPEG lies."""
         return self._pictures.path(frame.picture)
 
+    def open_readonly_sql(self, scope: Scope = EVERYTHING) -> ReadonlySql:
+        """SELECT over the named views of `views.VIEWS`, clamped by the scope, on a connection of its own. Close it."""
+        return ReadonlySql(self._db.uri(), scope, self._db.settings)
+
     # ------------------------------------------------------------ model calls
 
     def cached_call(self, key: str) -> bytes | None:
@@ -279,7 +286,11 @@ class SqliteStore:
         sql = SELECT[table] + " WHERE " + clause.sql + condition + _ORDER[table] + " LIMIT :limit"
         with self._db.reading() as connection:
             records = connection.execute(sql, {**clause.parameters, **values, "limit": -1 if limit is None else limit})
-            return row_tables.all_decoded(connection, table, records, self._origins)
+            found = row_tables.all_decoded(connection, table, records, self._origins)
+            if table == "frame" and scope.at is not None:
+                starts = {v.id: v.recorded_at for v in videos.all_in(connection, scope)}
+                found = [_as_seen_at(cast(Frame, row), scope.at, starts[row.video]) for row in found]
+        return found
 
     def _number(self, connection: sqlite3.Connection, video: str) -> int:
         found = videos.number(connection, video)
@@ -304,6 +315,13 @@ class SqliteStore:
             for name in orphans:
                 self._pictures.delete(name)
         return len(orphans)
+
+
+def _as_seen_at(frame: Frame, at: int, recorded_at: int | None) -> Frame:
+    """How long the frame's look stayed on is not known before it ended."""
+    if frame.look is None or recorded_at is None or recorded_at + frame.look.end_ms <= at:
+        return frame
+    return replace(frame, look=replace(frame.look, end_ms=at - recorded_at))
 
 
 _OWN = ("library.db", "frames", "vectors", "media", "locks")
