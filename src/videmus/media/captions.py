@@ -82,7 +82,7 @@ def parse(text: str) -> tuple[list[Cue], str]:
     return _finished(_clocked(lines)), "transcript"
 
 
-def to_srt(cues: Iterable[Cue]) -> str:
+def write_srt(cues: Iterable[Cue]) -> str:
     """SubRip text; a speaker stands before the words as "Name: "."""
     blocks = []
     for number, cue in enumerate(cues, 1):
@@ -92,7 +92,7 @@ def to_srt(cues: Iterable[Cue]) -> str:
     return "\n".join(blocks)
 
 
-def to_vtt(cues: Iterable[Cue]) -> str:
+def write_vtt(cues: Iterable[Cue]) -> str:
     """WebVTT text; a speaker is a voice: `<v Name>`."""
     blocks = ["WEBVTT\n"]
     for cue in cues:

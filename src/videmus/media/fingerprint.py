@@ -56,10 +56,11 @@ def wait_until_complete(
     patience: float = 60.0,
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> None:
     """Return once nobody writes the file any more: size and time of change stay the same for `settle` seconds.
 
-    A file that was last changed longer ago than that is taken at once. Raises MediaError after `patience` seconds of
+    `on_wait` is called once, before the first wait. A file that was last changed longer ago than that is taken at once. Raises MediaError after `patience` seconds of
     growth, for an unfinished download by its name, and where the file is gone.
     """
     path = Path(path)
@@ -68,6 +69,7 @@ def wait_until_complete(
     size, changed = _state(path)
     if clock() - changed >= settle:
         return
+    on_wait()
     begun = clock()
     while True:
         sleep(settle)

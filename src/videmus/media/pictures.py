@@ -15,21 +15,21 @@ JPEG_QUALITY = 85
 """Slide text stays sharp; a 720p slide takes about 60 KB."""
 
 
-def to_jpeg(rgb: NDArray[np.uint8], quality: int = JPEG_QUALITY) -> bytes:
+def encode(rgb: NDArray[np.uint8], quality: int = JPEG_QUALITY) -> bytes:
     """The picture as JPEG, colours at full resolution (thin coloured text survives)."""
     target = io.BytesIO()
     Image.fromarray(rgb).save(target, "JPEG", quality=quality, subsampling=0, optimize=True)
     return target.getvalue()
 
 
-def to_png(rgb: NDArray[np.uint8]) -> bytes:
+def encode_png(rgb: NDArray[np.uint8]) -> bytes:
     """The picture as PNG, without loss."""
     target = io.BytesIO()
     Image.fromarray(rgb).save(target, "PNG")
     return target.getvalue()
 
 
-def from_image(data: bytes, where: str = "picture") -> NDArray[np.uint8]:
+def decode(data: bytes, where: str = "picture") -> NDArray[np.uint8]:
     """The RGB array of a JPEG, PNG or other picture file's bytes. Raises MediaError for anything else."""
     try:
         with Image.open(io.BytesIO(data)) as image:

@@ -7,6 +7,7 @@ themselves are in `captions`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +15,11 @@ import av.error
 from av.subtitles.subtitle import AssSubtitle
 
 from videmus.errors import SubtitleError
-from videmus.media.captions import Cue, from_ass_dialogues, parse, to_srt, to_vtt
+from videmus.media.captions import Cue, from_ass_dialogues, parse, write_srt, write_vtt
 from videmus.media.probe import Probe, first_moment, milliseconds, reading
 from videmus.media.text_encoding import decoded
 
-__all__ = ["Cue", "Subtitles", "embedded", "find_sidecar", "read", "to_srt", "to_vtt", "unreadable_streams"]
+__all__ = ["Cue", "Subtitles", "embedded", "find_sidecar", "read", "unreadable_streams", "write_srt", "write_vtt"]
 
 ENDINGS = (".vtt", ".srt", ".ass", ".ssa", ".sbv", ".words.txt")
 """Endings of subtitle files looked for beside a video, the more expressive first."""
@@ -44,6 +45,12 @@ class Subtitles:
     format: str
     language: str | None = None
     encoding: str | None = None
+
+    def __iter__(self) -> Iterator[Cue]:
+        return iter(self.cues)
+
+    def __len__(self) -> int:
+        return len(self.cues)
 
 
 def read(path: str | Path) -> Subtitles:
