@@ -75,6 +75,7 @@ class Adder:
             self.events.video(failed, number, of)
             self.events.notice(str(error))
             return failed
+        self.store.put_video(video)
         self.events.video(video, number, of)
         return self._run(video, path)
 
@@ -90,17 +91,18 @@ class Adder:
             **{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options}
         )
         options = replace(options, subtitles=self.options.subtitles)
-        self.store.put_video(replace(video, state="processing", reason=None))
-        job = Job(video, path, self.settings, options, self.minds, self.store, self.stop)
-        try:
-            work = run(job, self.stages, self.events)
-        except Stopped:
-            raise KeyboardInterrupt from None
-        ended = outcome(work, sum(w.rows for w in work))
-        language = video.language or _heard_language(job)
-        finished = replace(video, state=ended.state, reason=ended.reason, language=language)
-        self.store.put_video(finished)
-        return finished
+        if self.store.busy(video.id):
+            self.events.notice(f"another process is working on {video.title}; waiting for it")
+        with self.store.lease(video.id):
+            self.store.edit_video(video.id, state="processing", reason=None)
+            job = Job(video, path, self.settings, options, self.minds, self.store, self.stop)
+            try:
+                work = run(job, self.stages, self.events)
+            except Stopped:
+                raise KeyboardInterrupt from None
+            ended = outcome(work)
+            language = video.language or _heard_language(job)
+            return self.store.edit_video(video.id, state=ended.state, reason=ended.reason, language=language)
 
     # ------------------------------------------------------------ source → video
 
@@ -127,7 +129,7 @@ class Adder:
     def _from_file(self, path: Path, source: Source, about: About) -> Video:
         from videmus.media.fingerprint import fingerprint, wait_until_complete
 
-        wait_until_complete(path, on_wait=lambda: self.events.notice(f"{path.name} is still being written; waiting"))
+        wait_until_complete(path)
         print_ = fingerprint(path)
         if known := self.store.video_by_fingerprint(print_):
             return self._known(known, source, about)
@@ -159,6 +161,7 @@ class Adder:
         if known.source != here:
             if known.source.startswith(("http://", "https://")) or Path(known.source).exists():
                 self.events.notice(f"{here} is a copy of {known.title} ({known.id}); it is not computed again")
+                self.store.note_place(known.id, here)
                 here = known.source
             else:
                 self.events.notice(f"{known.title} moved from {known.source}; linked to its new place")

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from videmus.errors import VidemusError
 from videmus.ingest.stage import Job, Kept, Meter, Produced, Stage, Stopped
-from videmus.model import Row, Video
+from videmus.model import Row, Video, VideoState
 from videmus.store.protocol import Work
 
 log = logging.getLogger(__name__)
@@ -157,14 +157,14 @@ def _commit(job: Job, stage: Stage, produced: Iterator[Produced]) -> None:
 class Outcome:
     """A video's state after its stages, with the reason in one line."""
 
-    state: str
+    state: VideoState
     reason: str | None
 
 
-def outcome(work: Sequence[Work], rows: int) -> Outcome:
+def outcome(work: Sequence[Work]) -> Outcome:
     """`ready` when nothing failed, `failed` when nothing came of it, `partial` between."""
     failed = [w for w in work if w.state == "failed"]
     if not failed:
         return Outcome("ready", None)
     reason = "; ".join(f"{w.stage}: {w.reason}" for w in failed)
-    return Outcome("partial" if rows else "failed", reason)
+    return Outcome("partial" if any(w.rows for w in work) else "failed", reason)

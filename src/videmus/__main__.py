@@ -1,0 +1,5 @@
+"""`python -m videmus` is the command `videmus`."""
+
+from videmus.cli import main
+
+main()
