@@ -1,0 +1,97 @@
+"""A budget in US dollars: before each call the most that it can cost is set aside; what would exceed the budget is
+not sent.
+
+Shared by all models of a run. Cached replies pass outside of it and cost nothing, so that a run whose budget ended
+goes on later without paying twice.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from videmus.errors import BudgetError
+from videmus.model import Cost
+from videmus.models.language import CallError, LanguageModel, Prompt, Reply
+from videmus.models.prices import Price, tokens_bound
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class Budget:
+    """At most `limit_usd`, over all calls that share this object. Raises nothing itself but BudgetError, in
+    `reserve`."""
+
+    def __init__(self, limit_usd: float) -> None:
+        self.limit_usd = limit_usd
+        self.spent_usd = 0.0
+        self._reserved = 0.0
+        self._lock = Lock()
+
+    def reserve(self, usd: float, stage: str) -> None:
+        """Set `usd` aside, or raise BudgetError when spent, set aside and this together exceed the limit."""
+        with self._lock:
+            if self.spent_usd + self._reserved + usd > self.limit_usd:
+                raise BudgetError(
+                    f"the budget of ${self.limit_usd:.2f} ends here: ${self.spent_usd:.4f} are spent, and the "
+                    f"next call ({stage}) may cost up to ${usd:.4f}",
+                    next="raise --budget and run `videmus retry`; what was answered is not paid again",
+                )
+            self._reserved += usd
+
+    def settle(self, reserved: float, spent: float) -> None:
+        with self._lock:
+            self._reserved -= reserved
+            self.spent_usd += spent
+
+
+class Budgeted:
+    """`inner` within a budget. Raises BudgetError at once when its price is not known: then no budget can be kept."""
+
+    def __init__(self, inner: LanguageModel, budget: Budget, price: Price | None) -> None:
+        if price is None:
+            raise BudgetError(
+                "its price is not known, so a budget cannot be kept",
+                where=inner.name,
+                next="set [models] price_in and price_out (US dollars for a million tokens), or leave --budget out",
+            )
+        self._inner = inner
+        self._budget = budget
+        self._price = price
+        self._worst = 1.0  # how far a count of tokens went beyond its bound: bounds are stretched by it from then on
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def sees(self) -> bool:
+        return self._inner.sees
+
+    @property
+    def concurrency(self) -> int:
+        return self._inner.concurrency
+
+    def ask(self, prompt: Prompt, result: type[T]) -> Reply[T]:
+        bound = tokens_bound(prompt)
+        most = self._price.of(round(bound * self._worst), prompt.max_tokens)
+        self._budget.reserve(most, prompt.stage)
+        cost = Cost()
+        try:
+            reply = self._inner.ask(prompt, result)
+            cost = reply.cost
+        except CallError as error:
+            cost = error.cost
+            raise
+        finally:
+            self._budget.settle(most, cost.usd or 0.0)
+            if cost.tokens_in > bound * self._worst:
+                with self._lock:
+                    self._worst = max(self._worst, cost.tokens_in / bound)
+        return reply
+
+    def close(self) -> None:
+        self._inner.close()

@@ -1,0 +1,25 @@
+"""Pictures at the size that a model needs: larger ones cost tokens and time, and providers scale them down anyway."""
+
+from __future__ import annotations
+
+import io
+
+from videmus.models.language import Picture
+from videmus.models.prices import jpeg_size
+
+QUALITY = 85
+"""JPEG quality of a scaled picture: slide text of 12 pixels stays readable."""
+
+
+def picture(jpeg: bytes, label: str, longest: int) -> Picture:
+    """A JPEG as a prompt's part, scaled so that its longer side has at most `longest` pixels; a smaller one as it is."""
+    if max(jpeg_size(jpeg)) <= longest:
+        return Picture(jpeg, label)
+    from PIL import Image
+
+    with Image.open(io.BytesIO(jpeg)) as image:
+        rgb = image.convert("RGB")
+        rgb.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+        out = io.BytesIO()
+        rgb.save(out, "JPEG", quality=QUALITY)
+    return Picture(out.getvalue(), label)
