@@ -167,8 +167,19 @@ class Database:
                 where=str(self.file),
                 next="name another folder with --library, or put a sound copy of library.db back",
             )
-        if 0 < len(header) < 100:
-            raise _damaged(self.file, "it is cut off")
+        if header and self._cut_off() and self._cut_off():  # twice: a checkpoint may have been under way
+            raise _damaged(self.file, "library.db is cut off")
+
+    def _cut_off(self) -> bool:
+        """Whether the file is shorter than its header says, with no log that completes it."""
+        with self.file.open("rb") as stream:
+            header = stream.read(100)
+        if len(header) < 100:
+            return True
+        page = int.from_bytes(header[16:18], "big")
+        wanted = int.from_bytes(header[28:32], "big") * (65_536 if page == 1 else page)
+        log = self.file.with_name(self.file.name + "-wal")
+        return self.file.stat().st_size < wanted and not (log.exists() and log.stat().st_size)
 
     def _needs_migration(self, connection: sqlite3.Connection) -> bool:
         """Whether steps are missing. Raises LibraryError for another program's file or a newer library."""

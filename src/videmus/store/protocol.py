@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from videmus.store.checks import Check
+    from videmus.store.views import ReadonlySql
+
 WorkState = Literal["running", "done", "failed", "skipped"]
 
 EVERYTHING = Scope()
@@ -175,11 +178,21 @@ class Store(Protocol):
     def passages_without_vectors(self, model: str, scope: Scope = EVERYTHING) -> Iterator[Passage]: ...
     def add_vectors(self, model: str, passages: Sequence[Passage], vectors: NDArray[np.float16]) -> None: ...
     def rebuild_indexes(self) -> None:
-        """Make full text and vectors anew from the rows."""
+        """Make full text and vectors anew from the rows, and delete pictures that no row names."""
+
+    def open_readonly_sql(self, scope: Scope = EVERYTHING) -> ReadonlySql:
+        """SELECT over the named views, clamped by the scope. Close it."""
 
     # ------------------------------------------------------------ model calls: a reply that arrived is never paid twice
     def cached_call(self, key: str) -> bytes | None: ...
     def cache_call(self, key: str, reply: bytes, about: Mapping[str, Any]) -> None:
         """Commit a model's reply. `about` may hold video, stage, provider, model, tokens_in, tokens_out, usd."""
+
+    # ------------------------------------------------------------ upkeep
+    def check(self) -> list[Check]:
+        """Is the library sound: its file, its pictures, its runs. Changes nothing."""
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes by folder and by table."""
 
     def close(self) -> None: ...

@@ -25,8 +25,9 @@ from typing import Any, cast
 from videmus.config import StoreSettings
 from videmus.errors import LibraryError, NotFoundError, UsageError
 from videmus.model import Evidence, EvidenceKind, Frame, Origin, Relation, Row, Scope, Segment, SegmentKind, Video
-from videmus.store import calls, ledger, videos
+from videmus.store import calls, checks, ledger, videos
 from videmus.store import rows as row_tables
+from videmus.store.checks import Check
 from videmus.store.database import Database
 from videmus.store.leases import Leases
 from videmus.store.pictures import Pictures
@@ -267,10 +268,28 @@ class SqliteStore:
     # ------------------------------------------------------------ upkeep
 
     def rebuild_indexes(self) -> None:
-        """Make full text and vectors anew from the rows."""
+        """Make full text and vectors anew from the rows, and delete pictures that no row names."""
         with self._db.writing() as connection:
             for follower in self._followers:
                 follower.rebuild(connection)
+        self._sweep()
+
+    def check(self) -> list[Check]:
+        """Is the library sound: its file, its pictures, its runs. Changes nothing."""
+        with self._db.reading() as connection:
+            sound = checks.file_is_sound(connection)
+            if not sound.ok:
+                return [sound]
+            return [
+                sound,
+                checks.pictures_are_there(connection, self._pictures),
+                checks.nothing_is_interrupted(connection, self.busy),
+            ]
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes by folder and by table of library.db."""
+        with self._db.reading() as connection:
+            return checks.sizes(connection, self.folder)
 
     # ------------------------------------------------------------ parts
 

@@ -171,10 +171,9 @@ class ReadonlySql:
 
     def query(self, sql: str) -> SqlResult:
         """Run one SELECT. Raises QueryError: refused, wrong, too long or too large, with what to do instead."""
+        sql = sql.encode("utf-8", "backslashreplace").decode()
         if not _begins_as_query(sql):
-            raise QueryError(
-                "only one SELECT is allowed", where=sql[:80], next="write SELECT … FROM one of the v_ views"
-            )
+            raise QueryError("only SELECT is allowed", where=sql[:200], next="write SELECT … FROM one of the v_ views")
         with self._lock:
             self._deadline = time.monotonic() + self._settings.sql_seconds
             self._memory = _memory_bytes() + self._settings.sql_memory_mb * 2**20
