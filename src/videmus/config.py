@@ -171,6 +171,60 @@ class AgentSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PremindSettings:
+    """PreMind's slide agents (its sections 3.2 and A.4; SPEC 4). Each can be switched off for an ablation.
+
+    `gate` "ours" asks for a Refined Soundex distance under `gate_distance` and of at most `gate_share` of the longer code;
+    "premind" leaves the share out. `critic_always` calls the critic for every slide, as PreMind does, instead of where a
+    deterministic check finds something missing or the slide has a figure.
+    """
+
+    keywords: bool = True
+    correction: bool = True
+    memory: bool = True
+    vision: bool = True
+    critic: bool = True
+    consolidation: bool = True
+    gate: str = "ours"
+    gate_distance: int = 5
+    gate_share: float = 0.4
+    memory_cosine: float = 0.7
+    memory_nearest: int = 10
+    critic_calls: int = 10
+    critic_always: bool = False
+    critic_words: float = 0.25  # share of a slide's words that a description may leave out (rephrasing) before it is flawed
+    reply_tokens: int = 1600  # twice PreMind's 800: its limit cuts dense slides, and a typed reply has a frame around it
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySettings:
+    """Chapters, summary and key terms. A part of `part_characters` (some 4,000 tokens) is one call of the map step."""
+
+    part_characters: int = 16_000
+    chapters: int = 12  # at most, as a person still overlooks them
+    sentences: int = 8
+    terms: int = 15
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """Answers by a language model. PreMind reads the top 5 of its indexes, Goldfish the top 3 clips (SPEC 4, 5).
+
+    `frames` sends pictures to a model that sees, at most `most_frames`; Goldfish measured that they can hurt (SPEC 6).
+    `whole_characters` bounds the material of a question about whole videos; more is summarised first.
+    """
+
+    moments: int = 8
+    frames: bool = True
+    most_frames: int = 6
+    evidence_characters: int = 24_000
+    whole_characters: int = 48_000
+    reply_tokens: int = 1500
+    history: int = 6  # exchanges of a conversation that are sent along
+    verbatim_words: int = 3  # a quote is at least so many words long, or the whole evidence
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     models: ModelSettings = field(default_factory=ModelSettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
@@ -180,6 +234,9 @@ class Settings:
     agent: AgentSettings = field(default_factory=AgentSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
+    premind: PremindSettings = field(default_factory=PremindSettings)
+    summary: SummarySettings = field(default_factory=SummarySettings)
+    read: ReadSettings = field(default_factory=ReadSettings)
 
 
 def user_file(environment: Mapping[str, str] = os.environ) -> Path:
