@@ -60,8 +60,9 @@ def wait_until_complete(
 ) -> None:
     """Return once nobody writes the file any more: size and time of change stay the same for `settle` seconds.
 
-    `on_wait` is called once, before the first wait. A file that was last changed longer ago than that is taken at once. Raises MediaError after `patience` seconds of
-    growth, for an unfinished download by its name, and where the file is gone.
+    `on_wait` is called once, before the first wait. A file that was last changed longer ago than `settle` is taken
+    at once. Raises MediaError after `patience` seconds of growth, for an unfinished download by its name, and where
+    the file is gone.
     """
     path = Path(path)
     if path.name.lower().endswith(PARTIAL_NAMES):
