@@ -166,14 +166,27 @@ class _Batch:
             for start, end, evidence in intervals(lines, settings.interval_gap_ms) or [
                 (caption.start_ms, caption.end_ms, caption.id)
             ]:
+                source, target = (self._as_known(name, end) for name in (relation.source, relation.target))
+                if not source or not target:
+                    continue
                 row = row_of(
-                    caption.video, start, end, relation.source, cast(EntityKind, relation.source_kind),
-                    relation.relation, relation.target, cast(EntityKind, relation.target_kind), evidence, confidence,
-                    origin,
+                    caption.video, start, end, source, cast(EntityKind, relation.source_kind), relation.relation, target,
+                    cast(EntityKind, relation.target_kind), evidence, confidence, origin,
                 )  # fmt: skip
                 if row.id not in seen:
                     seen.add(row.id)
                     yield row
+
+    def _as_known(self, name: str, by: int) -> str:
+        """The name without the words that the material says only later than `by`: no row knows its future."""
+        said = {
+            w
+            for row in (*self.captions, *self.lines)
+            if row.end_ms <= by
+            for w in naming.words_of(f"{row.speaker or ''} {row.text}")
+        }
+        later = self.words - said
+        return " ".join(word for word in name.split() if not set(naming.words_of(word)) & later)
 
 
 _LONGEST_NAME = 80

@@ -205,7 +205,10 @@ class _Resolver:
         while self.waiting and (at is None or self.waiting[-1].learned_at <= at):
             decision = self.waiting.pop()
             forms = [self._form(decision.kind, name) for name in (decision.left, decision.right)]
-            if decision.action == "merge" and all(f in self.known for f in forms):
+            if decision.action == "merge" and any(f in self.known for f in forms):
+                for name in (decision.left, decision.right):
+                    self._register(decision.kind, name, decision.learned_at)
+                    self._alias(self.known[self._form(decision.kind, name)].entity, name, decision.learned_at)
                 self.stated[forms[1]][forms[0]] = "person"
                 self._link(forms[0], forms[1], decision.learned_at, "person")
 

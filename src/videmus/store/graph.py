@@ -1,0 +1,513 @@
+"""The entity graph on disk: which entity each end of a relation means, names, links; and the questions put to it.
+
+Enters: a scope, entities, times. Leaves: relations with the names under which their ends were known at the scope's `at`.
+The relations themselves are rows like others (`rows`); this part keeps what `graph.resolution` found out about them, by
+world: a recording, or a video that belongs to none. `entities` writes it, this module reads it. What a scope may not see is
+excluded here: rows by `scope.visible`, and names, aliases and links by the time they were learned.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from videmus.errors import NotFoundError
+from videmus.graph import naming
+from videmus.graph.resolution import ALSO_CALLED
+from videmus.model import EntityKind, Scope
+from videmus.store.scope import visible
+
+if TYPE_CHECKING:
+    from videmus.store.database import Database
+
+WORLD = "coalesce(video.recording, video.id)"
+CLOCK_START = "(coalesce(video.recorded_at, 0) + relation.start_ms)"
+
+_TABLES = (
+    """
+    CREATE TABLE entity (
+        n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, world TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+        known_from INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX entity_world ON entity (world)",
+    """
+    CREATE TABLE entity_alias (
+        folded TEXT NOT NULL, entity INTEGER NOT NULL, name TEXT NOT NULL, learned_at INTEGER NOT NULL,
+        PRIMARY KEY (folded, entity)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX entity_alias_entity ON entity_alias (entity)",
+    """
+    CREATE TABLE entity_word (
+        word TEXT NOT NULL, entity INTEGER NOT NULL, learned_at INTEGER NOT NULL, PRIMARY KEY (word, entity)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX entity_word_entity ON entity_word (entity)",
+    """
+    CREATE TABLE entity_link (
+        one INTEGER NOT NULL, other INTEGER NOT NULL, learned_at INTEGER NOT NULL, reason TEXT NOT NULL,
+        PRIMARY KEY (one, other)
+    ) WITHOUT ROWID
+    """,  # each link stands in both directions
+    # `start` is by the clock; relations between these two are read in order of time from one index.
+    """
+    CREATE TABLE relation_end (
+        relation INTEGER PRIMARY KEY, source INTEGER NOT NULL, target INTEGER NOT NULL, start INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX relation_end_source ON relation_end (source, target, start)",
+    "CREATE INDEX relation_end_target ON relation_end (target, start)",
+    "CREATE TRIGGER relation_gone AFTER DELETE ON relation BEGIN DELETE FROM relation_end WHERE relation = old.n; END",
+    """
+    CREATE TABLE graph_decision (
+        n INTEGER PRIMARY KEY AUTOINCREMENT, world TEXT NOT NULL, action TEXT NOT NULL, kind TEXT NOT NULL,
+        one TEXT NOT NULL, other TEXT NOT NULL, learned_at INTEGER NOT NULL, made_at INTEGER NOT NULL,
+        undone INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+)
+
+
+def create_graph(connection: sqlite3.Connection) -> None:
+    """The migration "entity graph"."""
+    for statement in _TABLES:
+        connection.execute(statement)
+
+
+# ---------------------------------------------------------------- what comes out
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A relation as a question sees it. `source` and `target` are the fullest names known by the scope's `at`;
+    `said_source` and `said_target` the names in the row itself. `start` and `end` are by the clock where there is one."""
+
+    id: str
+    video: str
+    start_ms: int
+    end_ms: int
+    start: int
+    end: int
+    source: str
+    source_kind: EntityKind
+    relation: str
+    target: str
+    target_kind: EntityKind
+    evidence: str
+    confidence: float
+    said_source: str
+    said_target: str
+    source_entity: str
+    target_entity: str
+    by_rules: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An entity as known at the scope's `at`: all names, how many relations name it, from when to when."""
+
+    id: str
+    world: str
+    kind: EntityKind
+    name: str
+    aliases: tuple[str, ...]
+    relations: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Relations counted together: what they have in common, how many, the first start and last end by the clock, and the
+    evidence of the first and the last."""
+
+    key: str
+    count: int
+    first: int
+    last: int
+    first_evidence: str
+    last_evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What relations are asked for. Entity sets hold numbers; None leaves open, an empty set fits nothing.
+
+    `start` and `end` by the clock: relations that overlap [start, end). `either` lets sources and targets change places.
+    """
+
+    sources: frozenset[int] | None = None
+    targets: frozenset[int] | None = None
+    relation: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class GraphStore:
+    """The questions. Made from a store's database: `GraphStore(store._db)`, or `store.graph`."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    # ------------------------------------------------------------ names → entities
+
+    def exactly(self, name: str, scope: Scope, kind: EntityKind | None = None) -> frozenset[int]:
+        """The entities that bear this very name (case, articles and titles apart), with all they are linked with."""
+        with self._db.reading() as connection:
+            return _bearers(connection, scope, kind, [naming.folded(name), *_surfaces(name)])
+
+    def by_words(self, name: str, scope: Scope, kind: EntityKind | None = None) -> frozenset[int]:
+        """The entities one of whose names has a word of this name: the same, a pet form, or one that sounds alike."""
+        with self._db.reading() as connection:
+            return _sharing_words(connection, scope, kind, name)
+
+    # ------------------------------------------------------------ relations
+
+    def facts(self, wanted: Wanted, scope: Scope, *, near: int | None = None, limit: int = 50) -> list[Fact]:
+        """At most `limit` relations: those nearest to the clock time `near`, else the latest; nearest first."""
+        if wanted.sources == frozenset() or wanted.targets == frozenset():
+            return []
+        with self._db.reading() as connection:
+            found = _nearest(connection, wanted, scope, near, limit)
+            return _as_facts(connection, found, scope)
+
+    def count(self, wanted: Wanted, scope: Scope) -> int:
+        """How many relations there are, without reading them."""
+        if wanted.sources == frozenset() or wanted.targets == frozenset():
+            return 0
+        condition, values = _condition(wanted, scope)
+        sql = f"SELECT count(*) FROM {_FROM} WHERE {condition}"  # noqa: S608 - conditions of this module alone
+        with self._db.reading() as connection:
+            return int(connection.execute(sql, values).fetchone()[0])
+
+    def grouped(self, wanted: Wanted, scope: Scope, by: str, limit: int = 50) -> list[Group]:
+        """Counts by "day", "hour" (of the day), "relation", "source", "target", "evidence" or "all", the largest first.
+
+        Days and hours are in order of time instead; days are counted from the first that the scope's videos have.
+        Entities that were linked by the scope's `at` count together.
+        """
+        if wanted.sources == frozenset() or wanted.targets == frozenset():
+            return []
+        condition, values = _condition(wanted, scope)
+        # A bare column beside the only min() or max() comes from that very row (SQLite): the evidence of either end.
+        ends = [
+            f"SELECT {_KEYS[by]}, count(*), {end}, relation.evidence FROM {_FROM}"  # noqa: S608 - expressions of this module
+            f" WHERE {condition} GROUP BY 1"
+            for end in ("min(relation_end.start)", f"max({_END})")
+        ]
+        with self._db.reading() as connection:
+            firsts, lasts = (
+                {record[0]: record[1:] for record in connection.execute(sql, values).fetchall()} for sql in ends
+            )
+            groups = [
+                Group(str(key), count, first, lasts[key][1], evidence, lasts[key][2])
+                for key, (count, first, evidence) in firsts.items()
+            ]
+            if by in ("source", "target"):
+                groups = _joined(connection, groups, scope)
+        if by in ("day", "hour"):
+            return sorted(groups, key=lambda g: int(g.key))[:limit]
+        return sorted(groups, key=lambda g: (-g.count, g.key))[:limit]
+
+    # ------------------------------------------------------------ entities
+
+    def entities(self, scope: Scope, kind: EntityKind | None = None) -> list[Known]:
+        """The entities that relations of this scope name, most named first."""
+        clause = visible("relation", scope)
+        sql = (
+            f"SELECT entity.n, entity.id, entity.world, entity.kind, count(*), min({CLOCK_START}),"  # noqa: S608
+            f" max({CLOCK_START} + relation.end_ms - relation.start_ms)"
+            f" FROM {_FROM} JOIN entity ON entity.n IN (relation_end.source, relation_end.target)"
+            f" WHERE {clause.sql} AND relation.relation <> '{ALSO_CALLED}'"
+            " AND (:kind IS NULL OR entity.kind = :kind) GROUP BY entity.n"
+        )
+        with self._db.reading() as connection:
+            records = connection.execute(sql, {**clause.parameters, "kind": kind}).fetchall()
+            shown = _shown(connection, [r[0] for r in records], scope.at)
+            clusters: dict[int, list[Any]] = defaultdict(list)
+            for record in records:
+                clusters[shown[record[0]][0]].append(record)
+            names = _names(connection, shown, scope.at)
+            return sorted(
+                (_known(members, names) for members in clusters.values()), key=lambda e: (-e.relations, e.name)
+            )
+
+    def entity(self, name: str, scope: Scope) -> list[Known]:
+        """The entities that a person may mean by a name or an entity's id; several, where several bear it."""
+        bearers = self.exactly(name, scope) or self.by_words(name, scope)
+        ids = set(self.ids(bearers)) | {name}
+        return [e for e in self.entities(scope) if e.id in ids or naming.folded(name) in map(naming.folded, e.aliases)]
+
+    def ids(self, numbers: Iterable[int]) -> list[str]:
+        with self._db.reading() as connection:
+            return [
+                id
+                for (id,) in connection.execute(
+                    "SELECT id FROM entity WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+                )
+            ]
+
+    def worlds(self, scope: Scope = Scope()) -> list[str]:  # noqa: B008 - frozen
+        """The recordings, and videos that belong to none, of a scope."""
+        clause = visible("relation", scope, unfinished=True)
+        sql = (
+            f"SELECT DISTINCT {WORLD} FROM relation JOIN video ON video.n = relation.video"  # noqa: S608
+            f" WHERE {clause.sql}"
+        )
+        with self._db.reading() as connection:
+            return [world for (world,) in connection.execute(sql, clause.parameters)]
+
+    def world_of(self, video: str) -> str:
+        """The world that a video belongs to. Raises NotFoundError."""
+        with self._db.reading() as connection:
+            found = connection.execute(f"SELECT {WORLD} FROM video WHERE id = ?", (video,)).fetchone()  # noqa: S608
+        if found is None:
+            raise NotFoundError("the library has no such video", where=video, next="see `videmus list`")
+        return str(found[0])
+
+
+# ---------------------------------------------------------------- SQL
+
+_FROM = "relation_end JOIN relation ON relation.n = relation_end.relation JOIN video ON video.n = relation.video"
+_ONE_OF = {
+    "source": "relation_end.source IN (SELECT value FROM json_each(:source))",
+    "target": "relation_end.target IN (SELECT value FROM json_each(:target))",
+}
+_END = "relation_end.start + relation.end_ms - relation.start_ms"
+_KEYS = {
+    "day": "relation_end.start / 86400000",
+    "hour": "relation_end.start / 3600000 % 24",
+    "relation": "relation.relation",
+    "source": "relation_end.source",
+    "target": "relation_end.target",
+    "evidence": "relation.evidence",
+    "all": "1",
+}
+
+
+def _condition(wanted: Wanted, scope: Scope) -> tuple[str, dict[str, Any]]:
+    clause = visible("relation", scope)
+    parts = [clause.sql, f"relation.relation <> '{ALSO_CALLED}'"]
+    values: dict[str, Any] = dict(clause.parameters)
+    for column, numbers in (("source", wanted.sources), ("target", wanted.targets)):
+        if numbers is not None:
+            parts.append(_ONE_OF[column])
+            values[column] = json.dumps(sorted(numbers))
+    if wanted.relation is not None:
+        parts.append("relation.relation = :relation")
+        values["relation"] = wanted.relation.upper()
+    if wanted.start is not None:
+        parts.append(f"{_END} > :start")
+        values["start"] = wanted.start
+    if wanted.end is not None:
+        parts.append("relation_end.start < :end")
+        values["end"] = wanted.end
+    if scope.at is not None:
+        parts.append("relation_end.start <= :scope_at")
+    return " AND ".join(parts), values
+
+
+_LONGEST_MS = 3_600_000
+"""No relation's interval is longer: a window's rows are looked for from so long before it on."""
+
+
+def _nearest(
+    connection: sqlite3.Connection, wanted: Wanted, scope: Scope, near: int | None, limit: int
+) -> list[tuple[Any, ...]]:
+    """Up to `limit` rows on either side of `near`, read in order of time from the index of each source and target."""
+    condition, values = _condition(wanted, scope)
+    sources: Sequence[int | None] = sorted(wanted.sources) if wanted.sources is not None else [None]
+    targets: Sequence[int | None] = sorted(wanted.targets) if wanted.targets is not None else [None]
+    pairs = [(s, t) for s in sources for t in targets]
+    if len(pairs) > _PAIRS:
+        pairs = [(None, None)]
+    middle = near if near is not None else (wanted.end if wanted.end is not None else 2**62)
+    found: dict[int, tuple[Any, ...]] = {}
+    for source, target in pairs:
+        own = condition
+        own_values = dict(values)
+        if (source, target) != (None, None):
+            # One value, not a set: then the index gives the rows in order and LIMIT ends the reading.
+            own = _condition(Wanted(None, None, wanted.relation, wanted.start, wanted.end), scope)[0]
+            for column, value in (("source", source), ("target", target)):
+                if value is not None:
+                    own += f" AND relation_end.{column} = :one_{column}"
+                    own_values[f"one_{column}"] = value
+        if wanted.start is not None:
+            own += " AND relation_end.start > :start - :longest"
+            own_values["longest"] = _LONGEST_MS
+        for side in (
+            "<= :middle {own} ORDER BY relation_end.start DESC",
+            "> :middle {own} ORDER BY relation_end.start",
+        ):
+            sql = f"{_SELECT} WHERE relation_end.start {side.format(own='AND ' + own)} LIMIT :limit"
+            for record in connection.execute(sql, {**own_values, "middle": middle, "limit": limit}):
+                found[record[0]] = record
+    return sorted(found.values(), key=lambda r: (abs(r[5] - middle), r[0]))[:limit]
+
+
+_PAIRS = 200
+_SELECT = (
+    "SELECT relation.n, relation.id, video.id, relation.start_ms, relation.end_ms, relation_end.start,"  # noqa: S608
+    " relation.relation, relation.evidence, relation.confidence, source.name, source.kind, target.name, target.kind,"
+    " relation_end.source, relation_end.target, origin.content"
+    f" FROM {_FROM} JOIN name AS source ON source.n = relation.source JOIN name AS target ON target.n = relation.target"
+    " JOIN origin ON origin.n = relation.origin"
+)
+
+
+def _as_facts(connection: sqlite3.Connection, records: Sequence[tuple[Any, ...]], scope: Scope) -> list[Fact]:
+    shown = _shown(connection, {n for record in records for n in record[13:15]}, scope.at)
+    ids = dict(
+        connection.execute(
+            "SELECT n, id FROM entity WHERE n IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(root for root, _ in shown.values())),),
+        ).fetchall()
+    )
+    facts = []
+    for record in records:
+        _, id, video, start_ms, end_ms, start, relation, evidence, confidence = record[:9]
+        source, source_kind, target, target_kind, source_n, target_n, origin = record[9:]
+        facts.append(
+            Fact(
+                id, video, start_ms, end_ms, start, start + end_ms - start_ms, shown[source_n][1] or source,
+                source_kind, relation, shown[target_n][1] or target, target_kind, evidence, confidence, source, target,
+                ids[shown[source_n][0]], ids[shown[target_n][0]], json.loads(origin)[3].get("extractor") == "rules",
+            )
+        )  # fmt: skip
+    return facts
+
+
+def _surfaces(name: str) -> list[str]:
+    return [naming.surface("object", name)]
+
+
+def _bearers(
+    connection: sqlite3.Connection, scope: Scope, kind: EntityKind | None, folded: Sequence[str]
+) -> frozenset[int]:
+    records = connection.execute(
+        "SELECT entity_alias.entity FROM entity_alias JOIN entity ON entity.n = entity_alias.entity"
+        " WHERE entity_alias.folded IN (SELECT value FROM json_each(:folded))"
+        " AND (:at IS NULL OR entity_alias.learned_at <= :at) AND (:kind IS NULL OR entity.kind = :kind)"
+        " AND (:world IS NULL OR entity.world = :world)",
+        {"folded": json.dumps(sorted(set(folded))), "at": scope.at, "kind": kind, "world": _world(connection, scope)},
+    )
+    return frozenset(_closed(connection, {n for (n,) in records}, scope.at))
+
+
+def _sharing_words(connection: sqlite3.Connection, scope: Scope, kind: EntityKind | None, name: str) -> frozenset[int]:
+    words = set(naming.words_of(name))
+    known = [
+        word
+        for (word,) in connection.execute(
+            "SELECT DISTINCT word FROM entity_word JOIN entity ON entity.n = entity_word.entity"
+            " WHERE (:at IS NULL OR learned_at <= :at) AND (:world IS NULL OR entity.world = :world)",
+            {"at": scope.at, "world": _world(connection, scope)},
+        )
+    ]
+    alike = {w for w in known if any(_alike(word, w) for word in words)}
+    records = connection.execute(
+        "SELECT entity_word.entity FROM entity_word JOIN entity ON entity.n = entity_word.entity"
+        " WHERE entity_word.word IN (SELECT value FROM json_each(:words))"
+        " AND (:at IS NULL OR learned_at <= :at) AND (:kind IS NULL OR entity.kind = :kind)"
+        " AND (:world IS NULL OR entity.world = :world)",
+        {"words": json.dumps(sorted(alike)), "at": scope.at, "kind": kind, "world": _world(connection, scope)},
+    )
+    return frozenset(_closed(connection, {n for (n,) in records}, scope.at))
+
+
+def _alike(word: str, known: str) -> bool:
+    one, other = naming.singular(word), naming.singular(known)
+    return (
+        one == other
+        or naming.is_short_for(one, other)
+        or naming.is_short_for(other, one)
+        or naming.same_pet_form(one, other)
+        or naming.alike_spelling(one, other)
+        or naming.thing(one).head == naming.thing(other).head
+    )
+
+
+def _world(connection: sqlite3.Connection, scope: Scope) -> str | None:
+    if scope.recording is not None:
+        return scope.recording
+    if scope.video is not None:
+        found = connection.execute(f"SELECT {WORLD} FROM video WHERE id = ?", (scope.video,)).fetchone()  # noqa: S608
+        return str(found[0]) if found else None
+    return None
+
+
+def _closed(connection: sqlite3.Connection, numbers: set[int], at: int | None) -> set[int]:
+    """With all entities that links learned by `at` lead to."""
+    closed, fresh = set(numbers), set(numbers)
+    while fresh:
+        records = connection.execute(
+            "SELECT other FROM entity_link WHERE one IN (SELECT value FROM json_each(:numbers))"
+            " AND (:at IS NULL OR learned_at <= :at)",
+            {"numbers": json.dumps(sorted(fresh)), "at": at},
+        )
+        fresh = {n for (n,) in records} - closed
+        closed |= fresh
+    return closed
+
+
+def _shown(connection: sqlite3.Connection, numbers: Collection[int], at: int | None) -> dict[int, tuple[int, str]]:
+    """Each entity's representative and the fullest name known by `at` of all that it is linked with."""
+    found: dict[int, tuple[int, str]] = {}
+    for n in numbers:
+        if n not in found:
+            closed = _closed(connection, {n}, at)
+            names = _names(connection, closed, at)
+            fullest = _fullest(name for member in sorted(closed) for name in names.get(member, ()))
+            found.update({member: (min(closed), fullest) for member in closed})
+    return found
+
+
+def _names(connection: sqlite3.Connection, numbers: Collection[int], at: int | None) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for n, name in connection.execute(
+        "SELECT entity, name FROM entity_alias WHERE entity IN (SELECT value FROM json_each(:numbers))"
+        " AND (:at IS NULL OR learned_at <= :at) ORDER BY learned_at, name",
+        {"numbers": json.dumps(sorted(numbers)), "at": at},
+    ):
+        found[n].append(name)
+    return found
+
+
+def _fullest(names: Iterable[str]) -> str:
+    """The name of most words, of those the first learned; articles do not count."""
+    ordered = list(names)
+    return max(ordered, key=lambda name: (len(naming.words_of(name)), -ordered.index(name)), default="")
+
+
+def _known(members: Sequence[tuple[Any, ...]], names: dict[int, list[str]]) -> Known:
+    first = min(members, key=lambda m: m[0])
+    every = list(dict.fromkeys(name for m in sorted(members) for name in names.get(m[0], ())))
+    return Known(
+        first[1], first[2], first[3], _fullest(every), tuple(every), sum(m[4] for m in members),
+        min(m[5] for m in members), max(m[6] for m in members),
+    )  # fmt: skip
+
+
+def _joined(connection: sqlite3.Connection, groups: Sequence[Group], scope: Scope) -> list[Group]:
+    """Groups keyed by entity numbers, joined by what was linked by the scope's `at`, keyed by the fullest name."""
+    shown = _shown(connection, {int(g.key) for g in groups}, scope.at)
+    merged: dict[tuple[int, str], list[Group]] = defaultdict(list)
+    for group in groups:
+        merged[shown[int(group.key)]].append(group)
+    return [
+        Group(
+            name,
+            sum(g.count for g in found),
+            min(g.first for g in found),
+            max(g.last for g in found),
+            min(found, key=lambda g: g.first).first_evidence,
+            max(found, key=lambda g: g.last).last_evidence,
+        )
+        for (_, name), found in merged.items()
+    ]
