@@ -84,6 +84,17 @@ def frame_at(path: str | Path, at_ms: int, *, width: int | None = None) -> Pictu
     return next(frames_at(path, [at_ms], width=width))
 
 
+def frames_from(path: str | Path, start_ms: int, end_ms: int, *, threads: int = 1) -> Iterator[Picture]:
+    """The picture on screen at `start_ms` and all that come before `end_ms`. Raises MediaError as `frames_at` does."""
+    with _Decoder(Path(path), threads, Damage()) as decoder:
+        first_ms, first = decoder.on_screen(start_ms)
+        yield Picture(first_ms, decoder.rgb(first, None))
+        for at_ms, frame in decoder.following(first):
+            if at_ms >= end_ms:
+                break
+            yield Picture(at_ms, decoder.rgb(frame, None))
+
+
 def every_frame(
     path: str | Path,
     *,
@@ -149,6 +160,14 @@ class _Decoder:
         if not found:
             self._restart()
             self.on_screen(0)
+
+    def following(self, frame: Any) -> Iterator[tuple[int, Any]]:
+        """The frames after the one on screen."""
+        self.target = None
+        self.stream.codec_context.skip_frame = "DEFAULT"
+        if self.ahead is not None and self.ahead[1] is not frame:
+            yield self.ahead
+        yield from self.frames
 
     def _forward_is_best(self, time: int) -> bool:
         """Whether decoding on from here costs less than a seek: no keyframe lies between."""
