@@ -61,12 +61,7 @@ class Database:
 
         Inside another `writing` of the same thread it is part of that transaction. Raises LibraryError.
         """
-        if self.read_only:
-            raise LibraryError(
-                "the library can be read but not changed: its folder or library.db is read-only",
-                where=str(self.file.parent),
-                next="give yourself the right to write there, or name another folder with --library",
-            )
+        self.require_writable()
         with self._write_lock, self._explained():
             if self._closed:
                 raise LibraryError("the library is closed", where=str(self.file.parent), next="open it again")
@@ -84,6 +79,15 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def require_writable(self) -> None:
+        """Raises LibraryError for a read-only library."""
+        if self.read_only:
+            raise LibraryError(
+                "the library can be read but not changed: its folder or library.db is read-only",
+                where=str(self.file.parent),
+                next="give yourself the right to write there, or name another folder with --library",
+            )
 
     def close(self) -> None:
         """Close every connection. The last process to close folds the log into the file."""

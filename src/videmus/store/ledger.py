@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from videmus.store.protocol import Work
-from videmus.store.rows import TABLES
+from videmus.store.rows import TABLES, intact
 from videmus.store.scope import Table
 
 
@@ -82,7 +82,8 @@ def marks(connection: sqlite3.Connection, video: int, stage: str) -> dict[str, A
     records = connection.execute(
         "SELECT subject, value FROM mark WHERE video = ? AND stage = ? ORDER BY subject", (video, stage)
     )
-    return {subject: json.loads(value) for subject, value in records}
+    with intact():
+        return {subject: json.loads(value) for subject, value in records}
 
 
 # ---------------------------------------------------------------- the digest
@@ -107,7 +108,8 @@ def digest(connection: sqlite3.Connection, video: int, stages: Sequence[str], ma
         hash.update(f"\x1d{stage}".encode())
         for table in TABLES:
             for record in connection.execute(_CONTENT[table], (video, stage)):
-                values = [zlib.decompress(v) if isinstance(v, bytes) and v[:1] != b"{" else v for v in record]
+                with intact():
+                    values = [zlib.decompress(v) if isinstance(v, bytes) and v[:1] != b"{" else v for v in record]
                 hash.update(repr(values).encode("utf-8", "surrogatepass"))
                 hash.update(b"\x1e")
     for stage in sorted({*stages, *marks_of}):

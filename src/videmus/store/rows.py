@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, cast
 
-from videmus.errors import NotFoundError
+from videmus.errors import LibraryError, NotFoundError
 from videmus.model import (
     Detail,
     Evidence,
@@ -87,12 +88,25 @@ def all_decoded(
 ) -> list[Row]:
     """Records as rows; origins that `known` lacks are read and added to it."""
     records = list(records)
-    missing = {record[1] for record in records} - known.keys()
-    for n in missing:
-        (content,) = connection.execute("SELECT content FROM origin WHERE n = ?", (n,)).fetchone()
-        stage, version, model, settings = json.loads(content)
-        known[n] = Origin(stage, version, model, settings)
-    return [decoded(table, record, known) for record in records]
+    with intact():
+        for n in {record[1] for record in records} - known.keys():
+            (content,) = connection.execute("SELECT content FROM origin WHERE n = ?", (n,)).fetchone()
+            stage, version, model, settings = json.loads(content)
+            known[n] = Origin(stage, version, model, settings)
+        return [decoded(table, record, known) for record in records]
+
+
+@contextmanager
+def intact() -> Iterator[None]:
+    """What cannot be decoded was not written so: the file is damaged in a place that SQLite cannot know of."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, zlib.error) as error:
+        raise LibraryError(
+            f"the library is damaged: a row cannot be read ({error})",
+            where="library.db",
+            next="see `videmus doctor`; put a copy back, or start a new library and add the videos again",
+        ) from error
 
 
 def _evidence(

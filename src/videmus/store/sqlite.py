@@ -113,7 +113,7 @@ class SqliteStore:
 
     def remove_video(self, id: str) -> None:
         """Remove the video and all that was derived from it. Raises LibraryError while another process works on it."""
-        with self._leases.lease(id, wait=False):
+        with self.lease(id, wait=False):
             with self._db.writing() as connection:
                 found = videos.number(connection, id)
                 if found is None:
@@ -126,6 +126,7 @@ class SqliteStore:
 
     def lease(self, video: str, wait: bool = True) -> AbstractContextManager[None]:
         """This process alone works on the video until the block ends; see `leases`."""
+        self._db.require_writable()
         return self._leases.lease(video, wait)
 
     def busy(self, video: str) -> bool:

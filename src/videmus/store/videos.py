@@ -13,6 +13,7 @@ from typing import Any
 
 from videmus.errors import LibraryError, NotFoundError, UsageError
 from videmus.model import Scope, Video, to_plain
+from videmus.store.rows import intact
 from videmus.store.scope import visible_videos
 
 _SELECT = (
@@ -128,12 +129,12 @@ def _first(records: sqlite3.Cursor) -> Video | None:
 
 
 def _video(record: tuple[Any, ...]) -> Video:
-    video = Video(*record[:11])
     has_video, has_audio, added_at, options = record[11:]
-    return replace(
-        video,
-        has_video=bool(has_video),
-        has_audio=bool(has_audio),
-        added_at=added_at,
-        options=json.loads(options) if options else {},
-    )
+    with intact():
+        return replace(
+            Video(*record[:11]),
+            has_video=bool(has_video),
+            has_audio=bool(has_audio),
+            added_at=added_at,
+            options=json.loads(options) if options else {},
+        )
