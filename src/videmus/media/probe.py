@@ -28,6 +28,9 @@ from videmus.errors import MediaError
 ENCODER_DELAY = Fraction(1, 10)
 """Seconds. A stream that starts this much off is taken as aligned (see `first_moment`)."""
 
+TAIL_PACKETS = 600
+"""At most so many packets are read to find the last picture's end."""
+
 MAX_PIXELS = 100_000_000
 """Pictures larger than this are refused: a header may claim any size (8K is 33 million pixels)."""
 
@@ -331,7 +334,7 @@ def _duration(container: InputContainer, path: Path, origin: Fraction) -> int:
         if "matroska" in container.format.name and origin > 0:
             seconds -= origin  # Matroska counts its length from zero, not from the first moment
         if seconds > 0:
-            return round(seconds * 1000)
+            return round(max(seconds, _last_picture_end(container, seconds, origin)) * 1000)
     streams = [s for s in (*container.streams.video, *container.streams.audio) if not _is_cover(s)]
     ends = [
         (s.start_time or 0) * s.time_base + s.duration * s.time_base - origin
@@ -339,6 +342,25 @@ def _duration(container: InputContainer, path: Path, origin: Fraction) -> int:
         if s.duration and s.duration > 0 and s.time_base
     ]
     return round(max(ends) * 1000) if ends else _last_packet_end(path)
+
+
+def _last_picture_end(container: InputContainer, seconds: Fraction, origin: Fraction) -> Fraction:
+    """The end of the last group of pictures, where an index finds it: of a slide show with few frames, and B-frames among
+    them, headers tell the time of decoding, which may be seconds short."""
+    stream = shown_stream(container)
+    end = Fraction(0)
+    if stream is None or len(stream.index_entries) < 2:
+        return end
+    try:
+        container.seek(int((seconds + origin) / stream.time_base), stream=stream)
+        for count, packet in enumerate(container.demux(stream)):
+            if packet.pts is not None:
+                end = max(end, (packet.pts + (packet.duration or 0)) * stream.time_base - origin)
+            if count >= TAIL_PACKETS:
+                break
+    except av.error.FFmpegError:
+        pass
+    return end
 
 
 def _last_packet_end(path: Path) -> int:
