@@ -225,10 +225,38 @@ class ReadSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingSettings:
+    """Text on screen: what is recognised and how its rows are made. Measured by `bench/screen.py` on made lectures.
+
+    Boxes and shares are of the picture, levels of 255."""
+
+    detection_side: int = 960  # longer side at which lines are looked for: finds what 1280 does at 0.8 of the time
+    edge: int = 8  # pixels round a page or part, so that text at its border is found
+    batch: int = 6  # lines recognised at once
+    narrowest: int = 160  # a short word is padded to so many pixels (48 high); without, single letters are misread
+    widest: int = 3200  # a longer line is squeezed: bounds memory on hostile pictures
+    upright: float = 2.2  # a piece so many times higher than wide is a line that runs upwards
+    least_confidence: float = 0.6  # what photographs were taken for lay below it, true lines above 0.8
+    short_confidence: float = 0.75  # the same for one or two letters: stray glyphs of photographs reach 0.7
+    width: int = 640  # two readings' pictures are compared at this width: a comma is still a pixel
+    change_level: int = 28  # a pixel differs; codec drift and noise stay under it
+    change_pixels: int = 3  # of a cell of 8 x 8
+    whole_share: float = 0.5  # more changed than this: the whole page is read
+    parts: int = 2  # at most so many parts of one page
+    turn_share: float = 0.5  # less of the old text left: another page, whose rows begin anew
+    same_text: float = 0.85  # two readings of one place that are so alike (and agree in digits) are one line
+    pages: int = 96  # pages remembered for their return, 0.25 MB each
+    page_bits: int = 10  # of 64: hashes further apart are not compared
+    footage_share: float = 0.5  # more of the picture moves: footage
+    footage_ms: int = 10_000  # footage is read at most this often: a page costs a second, a minute of speech three
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     models: ModelSettings = field(default_factory=ModelSettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
     clips: ClipSettings = field(default_factory=ClipSettings)
+    reading: ReadingSettings = field(default_factory=ReadingSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     hierarchy: HierarchySettings = field(default_factory=HierarchySettings)
     agent: AgentSettings = field(default_factory=AgentSettings)

@@ -1,0 +1,226 @@
+"""When the picture changes, to a tenth of a second, without decoding what does not.
+
+Enters: a video file. Leaves: one look for each period in which the picture shows no material change, in order, abutting,
+with a settled picture of each. A talking head, a cursor, a camera box, noise and codec drift are no change; one added bullet
+is. Knows nothing of text or slides.
+
+How. The encoder has already marked where the picture changed. Packets are read without decoding; of each group of pictures
+the keyframe is decoded, and the rest only where a packet is far above its neighbourhood, or where two keyframes differ
+though no packet told (a slow fade, a small change beside a moving speaker). A keyframe before its time is the encoder's own
+scene cut: with calm packets before it, the change is exactly there. Streams without such marks (one keyframe for long, a
+constant bit rate, keyframes only) are decoded more densely.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videmus.config import ScreenSettings
+from videmus.media.packets import Group, PacketReader, Shown
+from videmus.model import Frame, Look, Origin, frame_id
+from videmus.perceive import motion
+from videmus.perceive.still import Period, Sample, Tracker
+
+STAGE = "changes"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A look's frame row (`picture` is empty until it is stored) and its picture: height × width × 3, RGB, uint8."""
+
+    frame: Frame
+    image: NDArray[np.uint8]
+
+
+def looks(
+    path: Path,
+    video: str,
+    settings: ScreenSettings | None = None,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Seen]:
+    """One `Seen` for each look of the file's pictures, in order of time; `progress` is told the milliseconds passed.
+
+    The spans of the looks abut from 0 to the last picture's end. `frame.look.changed` are boxes that cover all that differs
+    from the look before, empty where that is most of the picture or there is none before; `frame.look.moving` those that
+    never come to rest. Raises MediaError where the file has no pictures or none can be decoded.
+    """
+    settings = settings or ScreenSettings()
+    before: Period | None = None
+    with PacketReader(path, width=settings.width, least_ms=settings.group_ms, most_ms=settings.longest_ms) as reader:
+        tracker = Tracker(settings)
+        watch = _Watch(reader, settings, tracker)
+        for period in _joined(watch.periods(progress), tracker, settings):
+            yield _seen(video, period, before, tracker, settings)
+            before = period
+
+
+def _joined(periods: Iterator[Period], tracker: Tracker, settings: ScreenSettings) -> Iterator[Period]:
+    """Small changes that follow one another closely (ink, typing) are one change: the period between them is left out, and
+    the later one begins where it began."""
+    before: Period | None = None
+    held: Period | None = None
+    for period in periods:
+        if held is not None:
+            brief = before is not None and held.end_ms - held.start_ms < settings.minor_ms
+            if brief and _minor(before, held, tracker, settings) and _minor(held, period, tracker, settings):
+                period.start_ms = held.start_ms
+            else:
+                yield held
+                before = held
+        held = period
+    if held is not None:
+        yield held
+
+
+def _minor(one: Period | None, other: Period, tracker: Tracker, settings: ScreenSettings) -> bool:
+    if one is None:
+        return False
+    changed = motion.differing(one.luma(), other.luma(), settings.change_level)
+    return bool((changed & ~(tracker.mask_of(one) & tracker.mask_of(other))).mean() < settings.minor_share)
+
+
+def _seen(video: str, period: Period, before: Period | None, tracker: Tracker, settings: ScreenSettings) -> Seen:
+    shown = period.sample.token
+    assert isinstance(shown, Shown)
+    image = shown.rgb()
+    moving = tracker.mask_of(period)
+    look = Look(
+        period.start_ms,
+        period.end_ms,
+        _changed_boxes(period, before, tracker, settings),
+        motion.boxes(moving, 4) if moving.any() else (),
+    )
+    at_ms = min(max(shown.at_ms, period.start_ms), period.end_ms - 1)
+    frame = Frame(
+        id=frame_id(video, at_ms),
+        video=video,
+        at_ms=at_ms,
+        picture="",
+        hash=motion.difference_hash(shown.luma),
+        width=image.shape[1],
+        height=image.shape[0],
+        origin=Origin(STAGE, VERSION),
+        look=look,
+    )
+    return Seen(frame, image)
+
+
+def _changed_boxes(
+    period: Period, before: Period | None, tracker: Tracker, settings: ScreenSettings
+) -> tuple[tuple[float, float, float, float], ...]:
+    """Boxes of all that differs from the look before. A lower threshold than the detector's: a faint line that changed
+    beside a strong one must be read too."""
+    if before is None:
+        return ()
+    changed = motion.differing(period.luma(), before.luma(), settings.rest_level)
+    if changed.mean() > settings.shot_share:
+        return ()
+    changed &= ~(tracker.mask_of(period) & tracker.mask_of(before))
+    return motion.boxes(motion.widened(changed, 2), 6, pad=3)
+
+
+class _Watch:
+    """Chooses what of each group is decoded, and feeds the tracker."""
+
+    def __init__(self, reader: PacketReader, settings: ScreenSettings, tracker: Tracker) -> None:
+        self.reader = reader
+        self.settings = settings
+        self.tracker = tracker
+        self.lengths: deque[int] = deque(maxlen=30)
+        self.keyframes: deque[int] = deque(maxlen=8)
+        self.small: deque[NDArray[np.int64]] = deque(maxlen=4)
+        self.broken = False  # a group could not be begun at its keyframe: the next must be decoded from here on
+
+    def periods(self, progress: Callable[[int], None] | None) -> Iterator[Period]:
+        groups = self.reader.groups()
+        end_ms = 0
+        group = next(groups, None)
+        shown = None if group is None else self.reader.keyframe(group)
+        while group is not None:
+            following = next(groups, None)
+            upcoming = None if following is None else self.reader.keyframe(following)
+            for sample in self._samples(group, shown, following, upcoming):
+                yield from self.tracker.see(sample)
+            end_ms = max(end_ms, max(group.times) + max(1, round(1000 / self.reader.fps)))
+            if progress is not None:
+                progress(end_ms)
+            group, shown = following, upcoming
+        if self.tracker.period is None:
+            raise self.reader.nothing()
+        yield from self.tracker.finish(end_ms)
+
+    # ------------------------------------------------------------ one group
+
+    def _samples(
+        self, group: Group, shown: Shown | None, following: Group | None, upcoming: Shown | None
+    ) -> Iterator[Sample]:
+        self._learn(group)
+        chained = group.continues or (following is not None and following.continues)
+        if shown is None or chained:
+            yield from map(_sample, self.reader.pictures(group, spacing_ms=self.settings.sample_ms))
+            return
+        yield _sample(shown)
+        spans = [(e - self.settings.lead_ms, e + self.settings.tail_ms) for e in self._events(group)]
+        if not spans and upcoming is not None and self._slow_change(group, upcoming):
+            spans = [(group.start_ms, max(group.times))]
+        if group.start_ms < self.settings.learn_ms:
+            spans.append((group.start_ms, self.settings.learn_ms))
+        if spans:
+            yield from self._dense(group, shown, spans)
+        if self.tracker.last is not None and group.next_ms is not None:
+            yield Sample(max(self.tracker.last.at_ms, group.next_ms - 1), self.tracker.last.luma)
+
+    def _dense(self, group: Group, shown: Shown, spans: list[tuple[int, int]]) -> Iterator[Sample]:
+        """Samples of the spans. Between them only the decoder works; past the last, until the picture has settled."""
+        end = max(e for _, e in spans)
+        last = max(group.times)
+        for picture in self.reader.pictures(
+            group,
+            from_ms=max(shown.at_ms + 1, min(s for s, _ in spans)),
+            until_ms=end + self.settings.unrest_ms if end + self.settings.unrest_ms < last else None,
+            spacing_ms=self.settings.sample_ms,
+        ):
+            if self.tracker.settled and not any(s <= picture.at_ms <= e for s, e in spans):
+                if picture.at_ms > end:
+                    break
+                continue
+            yield _sample(picture)
+
+    # ------------------------------------------------------------ what the packets tell
+
+    def _learn(self, group: Group) -> None:
+        keys = group.keys
+        self.keyframes.extend(int(s) for s in group.sizes[keys][:4])
+        self.small.append(group.sizes[~keys])
+        if group.next_ms is not None:
+            self.lengths.append(group.next_ms - group.start_ms)
+
+    def _events(self, group: Group) -> list[int]:
+        """Times of packets far above their neighbourhood, and the whole span where sizes tell nothing."""
+        keys = group.keys
+        if keys.all():
+            return []
+        sizes = np.concatenate(list(self.small))
+        usual = float(np.percentile(sizes, 85))
+        keyframe = min(float(np.median(self.keyframes)), float(group.sizes[0]))
+        least = max(self.settings.outlier_times * usual, self.settings.outlier_keyframe * keyframe)
+        return sorted(int(t) for t in group.times_ms[~keys & (group.sizes > least)])
+
+    def _slow_change(self, group: Group, upcoming: Shown) -> bool:
+        """The picture at the group's end is another, though no packet told, and its end is no scene cut of the encoder's."""
+        if not self.tracker.differs(upcoming.luma):
+            return False
+        length = (group.next_ms or 0) - group.start_ms
+        return bool(group.keys.all()) or length >= 0.97 * max(self.lengths)
+
+
+def _sample(shown: Shown) -> Sample:
+    return Sample(shown.at_ms, shown.luma, shown, shown.key)

@@ -1,0 +1,337 @@
+"""Periods in which a picture shows no material change, out of samples of it: the tracker behind `changes.looks`.
+
+Enters: samples (a time, a small luma plane) in order, closely spaced where something may have changed and far apart where
+nothing did. Leaves: periods, each with its exact start, the sample that stands for it and what moves in it. Knows nothing
+of packets or files.
+
+How. Each period has a reference, slowly updated. A sample that differs from it outside what moves opens a *pending* change,
+which is confirmed once the picture has come to rest again (or is seen to differ at rest somewhere beside the motion), and
+dated back to the first sample that differed: of a fade, its beginning. Motion is change in many different samples of one
+period; a fade or a cut touches few. A change of nearly everything begins a new shot, whose motion is learned anew.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videmus.config import ScreenSettings
+from videmus.perceive import motion
+from videmus.perceive.motion import Luma, Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """`token` is what the caller wants back with the period that this sample stands for (the decoded picture); a sample
+    without one only says that the picture stayed as it was."""
+
+    at_ms: int
+    luma: Luma
+    token: object = None
+    key: bool = False
+
+
+@dataclass(slots=True)
+class Period:
+    start_ms: int
+    reference: NDArray[np.float32]
+    heat: NDArray[np.float32]
+    sample: Sample
+    candidate: Sample
+    end_ms: int = 0
+    shot: int = 0
+    mask: Mask | None = None
+
+    def keep(self, sample: Sample, apart_ms: int) -> None:
+        """Let a sample stand for the period once a later one shows that no change was near."""
+        if sample.token is None:
+            return
+        if sample.at_ms - self.candidate.at_ms >= apart_ms:
+            self.sample = self.candidate
+            self.candidate = sample
+        elif self.candidate is self.sample:
+            self.candidate = sample
+
+    def luma(self) -> Luma:
+        return np.clip(self.reference, 0, 255).astype(np.uint8)
+
+
+@dataclass(slots=True)
+class _Pending:
+    first_ms: int
+    samples: list[Sample] = field(default_factory=list)
+    restless: Mask | None = None
+
+
+class Tracker:
+    """Feed samples with `see`; periods that have ended come back from it, the last one from `finish`."""
+
+    def __init__(self, settings: ScreenSettings) -> None:
+        self.settings = settings
+        self.period: Period | None = None
+        self.pending: _Pending | None = None
+        self.last: Sample | None = None
+        self.recent: deque[Sample] = deque()
+        self.calm_from: Sample | None = None
+        self.observed: Sample | None = None
+        self.shot = 0
+        self.calm_heat: NDArray[np.float32] | None = None
+        self.done: deque[Period] = deque()
+
+    # ------------------------------------------------------------ what others ask
+
+    @property
+    def moving(self) -> Mask | None:
+        return None if self.period is None else self._moving(self.period)
+
+    def mask_of(self, period: Period) -> Mask:
+        return self._moving(period)
+
+    @property
+    def settled(self) -> bool:
+        return self.pending is None
+
+    def differs(self, luma: Luma) -> bool:
+        """Whether the picture differs materially from what is on screen now, outside what moves."""
+        return self.period is not None and self._material(self._changed(self.period, luma))
+
+    def see(self, sample: Sample) -> list[Period]:
+        """Take one sample; return the periods that ended with it."""
+        if self.period is None:
+            self._begin(sample, 0, sample)
+        else:
+            self._observe(sample)
+            if self.pending is None:
+                self._watch(sample)
+            else:
+                self._resolve(sample)
+        self.last = sample
+        self.recent.append(sample)
+        while (
+            sample.at_ms - self.recent[0].at_ms
+            > self.settings.unrest_ms + self.settings.fade_ms + self.settings.lead_ms
+        ):
+            self.recent.popleft()
+        return self._taken()
+
+    def finish(self, end_ms: int) -> list[Period]:
+        if self.pending is not None and self.pending.samples:
+            self._conclude(self.pending.samples[-1])
+        if self.period is not None:
+            self.period.end_ms = max(end_ms, self.period.start_ms + 1)
+            self.done.append(self.period)
+            self.period = None
+        return self._taken()
+
+    # ------------------------------------------------------------ one sample
+
+    def _watch(self, sample: Sample) -> None:
+        period = self.period
+        assert period is not None
+        if self._mostly_moves(period):
+            self._watch_motion(sample, period)
+            return
+        self.calm_from = None
+        changed = self._changed(period, sample.luma)
+        if self._material(changed):
+            self.pending = _Pending(sample.at_ms, [sample])
+            return
+        difference = sample.luma - period.reference
+        near = np.abs(difference) <= self.settings.change_level
+        period.reference += np.where(near, difference * self.settings.reference_rate, 0).astype(np.float32)
+        period.keep(sample, self.settings.settle_ms)
+
+    def _watch_motion(self, sample: Sample, period: Period) -> None:
+        """Most of the picture moves: only a cut to another picture, or rest, ends that."""
+        assert self.last is not None
+        if motion.likeness(sample.luma, self.last.luma) < self.settings.cut_likeness:
+            period.reference = self.last.luma.astype(np.float32)
+            self.pending = _Pending(sample.at_ms, [sample])
+            return
+        period.reference = sample.luma.astype(np.float32)
+        period.keep(sample, self.settings.settle_ms)
+        if motion.differing(sample.luma, self.last.luma, self.settings.rest_level).mean() > self.settings.rest_share:
+            self.calm_from = None
+        elif self.calm_from is None:
+            self.calm_from = self.last
+        if self.calm_from is not None and sample.at_ms - self.calm_from.at_ms >= self.settings.unrest_ms:
+            kept = period.candidate if period.candidate.at_ms > self.calm_from.at_ms else self.calm_from
+            if kept.token is not None:
+                start_ms = max(self.calm_from.at_ms, period.start_ms + 1)
+                self.calm_from = None
+                period.end_ms = start_ms
+                self.done.append(period)
+                begun = self._begin(sample, start_ms, kept)
+                if self.calm_heat is not None:
+                    begun.heat = self.calm_heat.copy()
+
+    def _resolve(self, sample: Sample) -> None:
+        """A change is pending: has the picture come back, or to rest?"""
+        period, pending = self.period, self.pending
+        assert period is not None and pending is not None
+        if self._is_back(period, sample):
+            self.pending = None  # it came back: a pointer that passed, a flash
+            period.keep(sample, self.settings.settle_ms)
+            return
+        earlier = [s for s in pending.samples if sample.at_ms - s.at_ms >= self.settings.settle_ms]
+        pending.samples.append(sample)
+        if not earlier:
+            return
+        unrest = motion.differing(sample.luma, earlier[-1].luma, self.settings.rest_level) & ~self._moving(period)
+        if not self._material(unrest):
+            self._conclude(sample)
+        elif sample.at_ms - pending.first_ms >= self.settings.unrest_ms:
+            self._conclude_restless(sample)
+
+    def _is_back(self, period: Period, sample: Sample) -> bool:
+        if self._mostly_moves(period):
+            return motion.likeness(sample.luma, period.luma()) >= self.settings.cut_likeness
+        return not self._material(self._changed(period, sample.luma))
+
+    def _conclude(self, sample: Sample) -> None:
+        pending = self.pending
+        assert pending is not None
+        self.pending = None
+        kept = sample if sample.token is not None else [s for s in pending.samples if s.token is not None][-1]
+        self._turn(sample, kept, self._first_difference(sample, pending.first_ms), pending)
+
+    def _first_difference(self, sample: Sample, first_ms: int) -> int:
+        """The first sample that has left the old picture for the new one, seen over all that changed: a fade begins before
+        any pixel of it crosses the threshold. What differed before anything changed (motion) is discounted."""
+        period = self.period
+        assert period is not None
+        before = period.luma().astype(np.int16)
+        changed = np.abs(sample.luma - before) > self.settings.change_level
+        changed &= ~self._moving(period)
+        for s in self.recent:
+            if s.at_ms < first_ms - self.settings.lead_ms:
+                changed &= ~motion.differing(s.luma, period.luma(), self.settings.rest_level)
+        if changed.sum() < self.settings.change_pixels:
+            return first_ms
+        whole = float(np.abs(sample.luma - before)[changed].mean())
+        window = [s for s in self.recent if first_ms - self.settings.fade_ms <= s.at_ms <= first_ms]
+        gone = [float(np.abs(s.luma - before)[changed].mean()) / whole for s in window]
+        usual = min(gone, default=0.0)
+        start_ms = self._walked_back(window, gone, usual, first_ms)
+        return self._after_flicker(sample, period, changed, start_ms)
+
+    def _walked_back(self, window: list[Sample], gone: list[float], usual: float, first_ms: int) -> int:
+        start_ms = first_ms
+        for s, share in zip(reversed(window), reversed(gone), strict=True):
+            if share < usual + self.settings.fade_share:
+                break
+            start_ms = s.at_ms
+        return start_ms
+
+    def _conclude_restless(self, sample: Sample) -> None:
+        """It does not come to rest: motion, perhaps beside a true change."""
+        period, pending = self.period, self.pending
+        assert period is not None and pending is not None
+        restless = np.zeros(sample.luma.shape, bool)
+        recent = [s for s in pending.samples if s.at_ms > pending.first_ms] or pending.samples
+        for one, other in pairwise(recent):
+            restless |= motion.differing(other.luma, one.luma, self.settings.rest_level)
+        restless = motion.widened(restless, self.settings.motion_margin)
+        lasting = self._changed(period, sample.luma) & ~restless
+        if self._material(lasting) or motion.likeness(sample.luma, period.luma()) < self.settings.cut_likeness:
+            self._conclude(sample)
+            return
+        self.pending = None
+        keep = restless | self._changed(period, sample.luma)
+        period.reference[keep] = sample.luma[keep]
+        period.heat[restless] = np.maximum(period.heat[restless], self.settings.motion_heat)
+        period.mask = None
+
+    def _after_flicker(self, sample: Sample, period: Period, changed: Mask, first_ms: int) -> int:
+        """A third picture that flickered up between the old and the new belongs to neither: the new one begins after it. A
+        fade comes nearer step by step, a cut that follows another does not."""
+        new = sample.luma.astype(np.int16)
+        whole = float(np.abs(new - period.luma())[changed].mean())
+        left = [
+            (s.at_ms, float(np.abs(new - s.luma)[changed].mean()) / whole) for s in self.recent if s.at_ms >= first_ms
+        ]
+        for (one_ms, far), (other_ms, near) in pairwise(left):
+            if far > 0.7 and near < 0.2 and one_ms > first_ms:
+                return other_ms
+        return first_ms
+
+    def _turn(self, sample: Sample, kept: Sample, start_ms: int, pending: _Pending) -> None:
+        """The picture at rest is another one: the period ends, the next begins."""
+        period = self.period
+        assert period is not None
+        period.end_ms = start_ms
+        whole = (
+            motion.differing(sample.luma, period.luma(), self.settings.change_level).mean() > self.settings.shot_share
+        )
+        self.done.append(period)
+        begun = self._begin(sample, start_ms, kept)
+        if whole:
+            self.shot += 1
+            if not self._mostly_moves(period):
+                self.calm_heat = period.heat
+            if self.calm_heat is not None:
+                begun.heat = self.calm_heat.copy()
+        else:
+            begun.heat = period.heat
+        begun.shot = self.shot
+        for one, other in pairwise(pending.samples):
+            if other.at_ms - start_ms > self.settings.fade_ms:
+                self._heat_up(one, other)
+
+    def _begin(self, sample: Sample, start_ms: int, kept: Sample) -> Period:
+        cold = np.zeros(sample.luma.shape, np.float32)
+        self.period = Period(start_ms, sample.luma.astype(np.float32), cold, kept, kept, shot=self.shot)
+        self.observed = sample
+        return self.period
+
+    # ------------------------------------------------------------ motion
+
+    def _observe(self, sample: Sample) -> None:
+        """Two samples of one period some time apart: what differs between them moves."""
+        if self.observed is None or sample.at_ms - self.observed.at_ms < self.settings.motion_ms:
+            return
+        if self.pending is None:
+            self._heat_up(self.observed, sample)
+        self.observed = sample
+
+    def _heat_up(self, one: Sample, other: Sample) -> None:
+        period = self.period
+        assert period is not None
+        changed = motion.differing(other.luma, one.luma, self.settings.rest_level)
+        rise, fall = self.settings.motion_rise, self.settings.motion_fall
+        period.heat = np.where(changed, period.heat + rise * (1 - period.heat), period.heat * (1 - fall)).astype(
+            np.float32
+        )
+        period.mask = None
+
+    def _moving(self, period: Period) -> Mask:
+        if period.mask is None:
+            hot = motion.filled(period.heat >= self.settings.motion_heat, self.settings.motion_fill)
+            period.mask = motion.widened(hot, self.settings.motion_margin)
+        return period.mask
+
+    # ------------------------------------------------------------ change
+
+    def _changed(self, period: Period, luma: Luma) -> Mask:
+        return motion.differing(luma, period.luma(), self.settings.change_level) & ~self._moving(period)
+
+    def _mostly_moves(self, period: Period) -> bool:
+        return bool(self._moving(period).mean() > self.settings.half_moving)
+
+    def _material(self, changed: Mask) -> bool:
+        """More than a pointer: any region larger than one, or many small ones."""
+        if not changed.any():
+            return False
+        found = motion.regions(changed, self.settings.change_pixels)
+        pointer = self.settings.pointer_pixels
+        large = [r for r in found if r.width > pointer or r.height > pointer]
+        return bool(large) or len(found) > self.settings.pointers
+
+    def _taken(self) -> list[Period]:
+        taken = list(self.done)
+        self.done.clear()
+        return taken
