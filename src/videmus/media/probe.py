@@ -349,12 +349,12 @@ def _last_picture_end(container: InputContainer, seconds: Fraction, origin: Frac
     them, headers tell the time of decoding, which may be seconds short."""
     stream = shown_stream(container)
     end = Fraction(0)
-    if stream is None or len(stream.index_entries) < 2:
+    if stream is None or len(stream.index_entries) < 2 or container.format.name == "avi":
         return end
     try:
         container.seek(int((seconds + origin) / stream.time_base), stream=stream)
         for count, packet in enumerate(container.demux(stream)):
-            if packet.pts is not None:
+            if packet.pts is not None and not packet.is_discard:
                 end = max(end, (packet.pts + (packet.duration or 0)) * stream.time_base - origin)
             if count >= TAIL_PACKETS:
                 break
