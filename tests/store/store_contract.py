@@ -126,6 +126,14 @@ class StoreContract:
         store.add("hear", [row])
         assert store.evidence() == [row]
 
+    def test_half_a_character_is_refused_with_its_place(self, store):
+        store.put_video(video())
+        row = replace(said("x"), text="before \ud800 after")
+        with pytest.raises(UsageError, match="lone surrogate") as caught:
+            store.add("hear", [row])
+        assert "before" in caught.value.where and caught.value.where.isascii()
+        assert store.evidence() == []
+
     def test_evidence_is_asked_by_id_in_the_order_asked(self, store):
         store.put_video(video())
         first, second = said("a", 0), said("b", 5000)

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from videmus.config import StoreSettings
-from videmus.errors import LibraryError
+from videmus.errors import LibraryError, UsageError
 from videmus.store import migrations
 
 _HEADER = b"SQLite format 3\x00"
@@ -277,6 +277,14 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise _explanation(error, self.file) from error
+        except UnicodeDecodeError as error:  # of SQLite's own message about a damaged schema
+            raise _damaged(self.file, str(error)) from error
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                "a text holds half a character (a lone surrogate), which no library can keep",
+                where=ascii(error.object[max(0, error.start - 20) : error.end + 20]),
+                next="mend the file that it came from",
+            ) from error
 
 
 def _damaged(file: Path, how: str) -> LibraryError:

@@ -17,7 +17,9 @@ from typing import BinaryIO
 
 from videmus.errors import LibraryError
 
-_POLL_S = 0.1
+_POLL_S = 0.05
+_TRIES = 3
+"""`busy` takes the lock for an instant: one refusal does not mean that somebody works."""
 
 
 class Leases:
@@ -27,8 +29,10 @@ class Leases:
     @contextmanager
     def lease(self, name: str, wait: bool = True) -> Iterator[None]:
         """Hold the lock for the block. Raises LibraryError when another holds it and `wait` is False."""
+        tries = 0
         while (held := self._taken(name)) is None:
-            if not wait:
+            tries += 1
+            if not wait and tries == _TRIES:
                 raise LibraryError(
                     "another process is working on this video",
                     where=name,
@@ -38,23 +42,17 @@ class Leases:
         try:
             yield
         finally:
-            if sys.platform == "win32":  # an open file cannot be deleted there; it stays, unlocked
-                held.close()
-            else:
+            if sys.platform != "win32":  # an open file cannot be deleted there; it stays, unlocked
                 self._file(name).unlink(missing_ok=True)
-                held.close()
+            held.close()
 
     def busy(self, name: str) -> bool:
-        """Whether some process, or another thread, holds the lock now."""
-        if not self._file(name).exists():
+        """Whether some process, or another thread, holds the lock now. Works on a read-only library too."""
+        try:
+            with self._file(name).open("rb") as stream:
+                return not _locked(stream)
+        except OSError:  # no such file: nobody holds it; one that we may not open says nothing
             return False
-        held = self._taken(name)
-        if held is None:
-            return True
-        if sys.platform != "win32":
-            self._file(name).unlink(missing_ok=True)
-        held.close()
-        return False
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}.lock"
