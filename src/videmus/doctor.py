@@ -49,7 +49,12 @@ def _weights() -> Iterator[Check]:
     from videmus.models import weights
 
     for item in weights.listed():
-        yield Check(f"model {item.name}", item.ok, f"{item.what}; {item.source} {item.detail}".strip(), item.next)
+        yield Check(
+            f"model {item.name}",
+            item.ok,
+            f"{item.kind}, {item.source}, {item.size / 1e6:.0f} MB {item.detail}".strip(),
+            item.next,
+        )
 
 
 def _settings() -> Check:

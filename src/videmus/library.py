@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from videmus import clock, config
 from videmus.config import Settings
@@ -68,7 +68,7 @@ class Library:
 
         self.path = Path(path) if path is not None else config.default_library()
         self.settings = settings or config.load()
-        self.store: Store = SqliteStore(self.path)
+        self.store: Store = SqliteStore(self.path, self.settings.store)
         self.minds = minds or Minds(self.settings)
         self.stop = threading.Event()
 
@@ -130,13 +130,15 @@ class Library:
 
     # ------------------------------------------------------------ adding
 
-    @overload
-    def add(self, what: str | Path, **options: Any) -> Video | list[Video]: ...
-    @overload
-    def add(self, what: Sequence[str | Path], **options: Any) -> list[Video]: ...
-    def add(
+    def add(self, what: str | Path, **options: Any) -> Video | list[Video]:
+        """Add one file or address, which gives its Video, or a folder, which gives a list. Options as in `add_all`."""
+        added = self.add_all([what], **options)
+        is_folder = not str(what).startswith(("http://", "https://")) and Path(what).expanduser().is_dir()
+        return added if is_folder else added[0]
+
+    def add_all(
         self,
-        what: str | Path | Sequence[str | Path],
+        what: Sequence[str | Path],
         *,
         collection: str | None = None,
         title: str | None = None,
@@ -149,29 +151,26 @@ class Library:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         events: Events | None = None,
-    ) -> Video | list[Video]:
-        """Add a file, folder or address (or several) and bring it up to date.
+    ) -> list[Video]:
+        """Add files, folders and addresses, and bring each video up to date.
 
-        A file gives its Video, a folder or a sequence a list. A video that is already here is not computed again. What
-        goes wrong with one video is its `state` and `reason`, never an exception that loses the others; an exception
-        means that the call itself was wrong (UsageError) or that the library cannot be written (LibraryError).
+        A video that is already here is not computed again. What goes wrong with one video is its `state` and `reason`,
+        never an exception that loses the others; an exception means that the call itself was wrong (UsageError) or
+        that the library cannot be written (LibraryError).
         """
         from videmus.ingest import add as adding
         from videmus.ingest.pipeline import Silent
         from videmus.ingest.sources import sources
         from videmus.ingest.stage import Options
 
-        several = not isinstance(what, (str, Path)) or (not _is_address(what) and Path(what).expanduser().is_dir())
-        items = [what] if isinstance(what, (str, Path)) else list(what)
-        found = sources(items, include, exclude)
+        found = sources(what, include, exclude)
         if len(found) > 1 and (title or subtitles):
             option = "title" if title else "subtitles"
             raise UsageError(f"--{option} names one video, and {len(found)} were given", next="add that one alone")
-        about = adding.About(collection, title, self._clock(recorded_at, None), recording)
+        about = adding.About(collection, title, self._clock(recorded_at, recording), recording)
         options = Options(transcribe, language, speech_model, Path(subtitles) if subtitles else None)
         adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
-        added = adder.add_all(found, about)
-        return added if several else added[0]
+        return adder.add_all(found, about)
 
     def retry(self, video: str | None = None, *, events: Events | None = None) -> list[Video]:
         """Run again what failed, was interrupted or is out of date, for one video or all."""
@@ -229,7 +228,7 @@ class Library:
             while not self.stop.wait(WATCH_SECONDS):
                 now = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
                 for name in [n for n, stamp in now.items() if seen.get(n) != stamp]:
-                    added += self.add([name], events=events, **options)
+                    added += self.add_all([name], events=events, **options)
                 seen = now
         except KeyboardInterrupt:
             pass
@@ -406,10 +405,6 @@ def _stamp(path: Path | None) -> tuple[int, int] | None:
         return None
     found = path.stat()
     return found.st_size, found.st_mtime_ns
-
-
-def _is_address(what: str | Path) -> bool:
-    return str(what).startswith(("http://", "https://"))
 
 
 def _one_of(value: T | None, known: Sequence[T], name: str) -> T | None:

@@ -52,7 +52,7 @@ def add(
     with session.library() as library:
 
         def work(events: Events) -> list[Video]:
-            added = library.add(
+            added = library.add_all(
                 what, collection=collection, title=title, recorded_at=recorded_at, recording=recording,
                 language=language, speech_model=speech_model, transcribe=transcribe,
                 include=include or (), exclude=exclude or (), events=events,

@@ -153,6 +153,6 @@ def open_moment(
     session.notice(play(url, path, at_ms))
 
 
-def _scope(*values: str | None) -> dict[str, str]:
+def _scope(*values: str | None) -> dict[str, Any]:
     names = ("video", "collection", "recording", "start", "end", "after", "before", "at", "stream", "facet", "speaker")
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}

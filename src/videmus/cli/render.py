@@ -70,6 +70,17 @@ def segments(console: Console, video: Video, items: Sequence[Segment], *, full: 
             console.print(escape(item.text), style="dim", soft_wrap=True)
 
 
+def stages(console: Console, work: Sequence[Work], *, verbose: bool) -> None:
+    """What was not run or failed, and why; with `verbose` also what was done."""
+    for item in work:
+        if item.state == "failed":
+            console.print(f"[red]✗ {item.stage}[/red] {escape(item.reason or '')}", soft_wrap=True)
+        elif item.state == "skipped":
+            console.print(f"[dim]– {item.stage}: not run, {escape(item.reason or '')}[/dim]", soft_wrap=True)
+        elif verbose:
+            console.print(f"[dim]✓ {item.stage}: {item.rows} rows, {item.seconds:.1f} s[/dim]", soft_wrap=True)
+
+
 def moments(console: Console, items: Sequence[Moment]) -> None:
     if not items:
         console.print("nothing found")

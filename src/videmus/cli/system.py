@@ -29,14 +29,18 @@ def models(context: typer.Context) -> None:
     session: Session = context.obj
     listed = weights.listed()
     document = {
-        "models": [{"name": w.name, "what": w.what, "from": w.source, "ok": w.ok, "detail": w.detail} for w in listed]
+        "models": [
+            {"name": w.name, "kind": w.kind, "from": w.source, "bytes": w.size, "ok": w.ok, "detail": w.detail}
+            for w in listed
+        ]
     }
 
     def lines(console: object) -> None:
         for item in listed:
             mark = "[green]✓[/green]" if item.ok else "[red]✗[/red]"
             session.out.print(
-                f"{mark} {item.name:<28} {item.what} [dim]{item.source} {item.detail}[/dim]", soft_wrap=True
+                f"{mark} {item.name:<28} {item.kind:<10} [dim]{item.source}, {item.size / 1e6:.0f} MB; {item.detail}[/dim]",
+                soft_wrap=True,
             )
 
     session.show(document, lines)

@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from videmus.config import Settings
 from videmus.model import Evidence, EvidenceKind, Frame, Row, Scope, Segment, SegmentKind, Video
 from videmus.models.minds import Minds
 from videmus.store.protocol import Store
+
+
+T = TypeVar("T")
 
 
 class Progress(Protocol):
@@ -88,6 +91,17 @@ class Job:
 
     def frames(self) -> list[Frame]:
         return self.store.frames(Scope(video=self.video.id))
+
+    def steps(self, items: Sequence[T]) -> Iterator[T]:
+        """The items one by one, with progress."""
+        for done, item in enumerate(items):
+            self.progress(done, len(items))
+            yield item
+
+    def check_stop(self) -> None:
+        """Raises Stopped when the user asked to stop; for stages that commit by themselves."""
+        if self.stop.is_set():
+            raise Stopped
 
     @property
     def media(self) -> Path:
