@@ -110,6 +110,7 @@ class ScreenSettings:
     longest_ms: int = 60_000  # and cut at this one
     outlier_times: float = 3.0  # a packet so many times above the 85th percentile ...
     outlier_keyframe: float = 0.08  # ... and this share of the keyframes nearby is a change
+    restless_share: float = 0.08  # packets usually above this share of the keyframe: most of the picture moves
     lead_ms: int = 700  # dense decoding begins so long before the first outlier
     tail_ms: int = 1_200  # and ends so long after the last
     sample_ms: int = 100  # pictures looked at are so far apart where something changes
@@ -192,8 +193,12 @@ class PremindSettings:
     memory_nearest: int = 10
     critic_calls: int = 10
     critic_always: bool = False
-    critic_words: float = 0.25  # share of a slide's words that a description may leave out (rephrasing) before it is flawed
-    reply_tokens: int = 1600  # twice PreMind's 800: its limit cuts dense slides, and a typed reply has a frame around it
+    critic_words: float = (
+        0.25  # share of a slide's words that a description may leave out (rephrasing) before it is flawed
+    )
+    reply_tokens: int = (
+        1600  # twice PreMind's 800: its limit cuts dense slides, and a typed reply has a frame around it
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +238,11 @@ class ReadingSettings:
     detection_side: int = 960  # longer side at which lines are looked for: finds what 1280 does at 0.8 of the time
     edge: int = 8  # pixels round a page or part, so that text at its border is found
     batch: int = 6  # lines recognised at once
-    narrowest: int = 160  # a short word is padded to so many pixels (48 high); without, single letters are misread
+    narrowest: int = 160  # a short word is padded to so many pixels (48 high); 320, as rapidocr does, is 8 % slower and no better
     widest: int = 3200  # a longer line is squeezed: bounds memory on hostile pictures
     upright: float = 2.2  # a piece so many times higher than wide is a line that runs upwards
-    least_confidence: float = 0.6  # what photographs were taken for lay below it, true lines above 0.8
-    short_confidence: float = 0.75  # the same for one or two letters: stray glyphs of photographs reach 0.7
+    least_confidence: float = 0.65  # what photographs were taken for lies mostly below it, true lines above 0.8
+    short_confidence: float = 0.8  # the same for one or two letters: stray glyphs of photographs reach 0.73
     width: int = 640  # two readings' pictures are compared at this width: a comma is still a pixel
     change_level: int = 28  # a pixel differs; codec drift and noise stay under it
     change_pixels: int = 3  # of a cell of 8 x 8
@@ -252,10 +257,24 @@ class ReadingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorSettings:
+    """The vector index. Measured by `bench/vectors.py`; FAISS at 200,000 x 384: HNSW 0.5 ms, exact 50 ms (DESIGN)."""
+
+    hnsw_from: int = 50_000  # "some tens of thousands": up to here an exact search takes some 10 ms
+    exact_below: int = 20_000  # a scope that leaves fewer is searched exactly over those (DESIGN)
+    tail: int = 10_000  # vectors searched exactly beside the graph before they are added to it
+    dead_share: float = 0.2  # of the graph's vectors removed: it is made anew
+    links: int = 32  # HNSW's M
+    build_effort: int = 80  # efConstruction
+    search_effort: int = 160  # efSearch
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     models: ModelSettings = field(default_factory=ModelSettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
     clips: ClipSettings = field(default_factory=ClipSettings)
+    vectors: VectorSettings = field(default_factory=VectorSettings)
     reading: ReadingSettings = field(default_factory=ReadingSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     hierarchy: HierarchySettings = field(default_factory=HierarchySettings)

@@ -129,7 +129,7 @@ class OnnxEmbedder:
         try:
             self._tokenizer = Tokenizer.from_file(str(tokenizer))
             self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # noqa: BLE001 - both libraries raise bare Exception for a file that is not theirs
+        except Exception as error:  # both libraries raise bare Exception for a file that is not theirs
             raise ModelError(
                 f"the embedding model cannot be loaded: {error}", where=str(file), next="fetch or install it again"
             ) from error
@@ -151,7 +151,7 @@ class OnnxEmbedder:
         return self._embed([self._prefixes[1] + text for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self._embed([self._prefixes[0] + text])[0]
+        return _row(self._embed([self._prefixes[0] + text]))
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
         encodings = self._tokenizer.encode_batch(texts)
@@ -193,10 +193,14 @@ class ScriptedEmbedder:
             for word in re.findall(r"\w+", text.casefold()):
                 digest = hashlib.blake2b(word.encode(), digest_size=8).digest()
                 vectors[k, int.from_bytes(digest[:4], "big") % self.dimension] += 1.0 if digest[4] % 2 else -1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self.embed([text])[0]
+        return _row(self.embed([text]))
+
+
+def _row(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(vectors[0], np.float32)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -221,7 +225,7 @@ def _fetched(name: str) -> Path:
             return Path(snapshot_download(known, allow_patterns=list(HUB_FILES), local_files_only=True))
         except Exception:  # noqa: BLE001 - the hub's client raises many kinds; whatever it was, it is not here yet
             return Path(snapshot_download(known, allow_patterns=list(HUB_FILES)))
-    except Exception as error:  # noqa: BLE001 - as above, and every error of the network
+    except Exception as error:  # as above, and every error of the network
         raise ModelError(
             f"the embedding model is neither on this machine nor could it be fetched: {error}",
             where=name,

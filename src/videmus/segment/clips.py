@@ -16,15 +16,13 @@ VERSION = 1
 
 
 def clips(video: str, duration_ms: int, settings: ClipSettings | None = None) -> Iterator[Segment]:
-    """The clips of one video, in order: [0, duration_ms) is covered once. A rest under a quarter of a clip joins the last."""
+    """The clips of one video, in order: [0, duration_ms) is covered once."""
     settings = settings or ClipSettings()
     if duration_ms <= 0:
         return
     borders = [0]
     if duration_ms > settings.single_ms:
         borders += range(settings.length_ms, duration_ms, settings.length_ms)
-        if duration_ms - borders[-1] < settings.length_ms // 4 and len(borders) > 1:
-            borders.pop()
     for start, end in zip(borders, [*borders[1:], duration_ms], strict=True):
         yield Segment(segment_id(video, "clip", start, end), video, start, end, "clip", Origin(STAGE, VERSION))
 

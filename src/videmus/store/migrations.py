@@ -10,14 +10,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from videmus.store import graph, schema
+from videmus.store import fulltext, graph, schema, vectors
 
 APPLICATION_ID = 0x56444D53
 """In every library.db (PRAGMA application_id): "VDMS". Another SQLite file is never taken for a library."""
 
 Migration = tuple[str, Callable[[sqlite3.Connection], None]]
 
-MIGRATIONS: tuple[Migration, ...] = (("rows", schema.create_rows), ("entity graph", graph.create_graph))
+MIGRATIONS: tuple[Migration, ...] = (
+    ("rows", schema.create_rows),
+    ("entity graph", graph.create_graph),
+    ("fulltext", fulltext.create_fulltext),
+    ("vectors", vectors.create_vectors),
+)
 
 
 def applied(connection: sqlite3.Connection) -> set[str]:

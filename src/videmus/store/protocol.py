@@ -62,6 +62,38 @@ class Hit:
     passage: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An evidence row as search reads it, without its detail."""
+
+    id: str
+    video: str
+    start_ms: int
+    end_ms: int
+    kind: EvidenceKind
+    text: str
+    speaker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span of one video."""
+
+    video: str
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """How near one passage of an evidence row is to a question: the cosine; `first` and `last` are offsets in its text."""
+
+    evidence: str
+    first: int
+    last: int
+    cosine: float
+
+
 class Store(Protocol):
     @property
     def folder(self) -> Path:
@@ -175,8 +207,45 @@ class Store(Protocol):
         """Where the frame's JPEG lies."""
 
     # ------------------------------------------------------------ vectors and search (see fulltext.py and vectors.py)
-    def passages_without_vectors(self, model: str, scope: Scope = EVERYTHING) -> Iterator[Passage]: ...
-    def add_vectors(self, model: str, passages: Sequence[Passage], vectors: NDArray[np.float16]) -> None: ...
+    def passages_without_vectors(self, model: str, scope: Scope = EVERYTHING) -> Iterator[Passage]:
+        """The passages that this model has not embedded yet, by video and time."""
+
+    def add_vectors(self, model: str, passages: Sequence[Passage], vectors: NDArray[np.floating]) -> int:
+        """Commit the vectors of passages, of unit length; passages whose row is gone are left out. Returns how many.
+
+        Raises VectorSpaceError when the dimension is not the one that this model's vectors have.
+        """
+
+    def vector_models(self) -> dict[str, int]:
+        """The embedding models that the library holds vectors of, and how many."""
+
+    def remove_vectors(self, model: str) -> None:
+        """Forget one model's vectors."""
+
+    def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """The number of rows in the library, and for each term that it holds the number of rows with it."""
+
+    def containing(self, piece: str, limit: int = 20) -> list[str]:
+        """Terms of the library that hold `piece` inside, the shortest first."""
+
+    def keyword_hits(self, words: Sequence[Sequence[str]], scope: Scope, limit: int) -> list[Hit]:
+        """Rows by BM25, best first; each word is a list of terms that count as it."""
+
+    def phrase_hits(self, phrase: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
+        """Rows that hold these terms one after the other."""
+
+    def vector_hits(self, model: str, vector: NDArray[np.float32], scope: Scope, limit: int) -> list[Hit]:
+        """The nearest passages' rows by cosine, best first, each row once.
+
+        Raises VectorSpaceError when the library's vectors come from another model alone, or have another dimension.
+        """
+
+    def similarities(self, model: str, vector: NDArray[np.float32], rows: Sequence[str]) -> list[Similarity]:
+        """The cosine of every passage of these rows (by id) that has a vector."""
+
+    def texts(self, scope: Scope, spans: Sequence[Span] | None = None, limit: int | None = None) -> list[Text]:
+        """The rows that the scope sees (and that overlap one of `spans`), by video and time."""
+
     def rebuild_indexes(self) -> None:
         """Make full text and vectors anew from the rows, and delete pictures that no row names."""
 

@@ -34,6 +34,7 @@ from videmus.store.pictures import Pictures
 from videmus.store.protocol import EVERYTHING, Work
 from videmus.store.rows import SELECT, TABLES, Follower
 from videmus.store.scope import Table, visible
+from videmus.store.searching import Searching
 from videmus.store.views import ReadonlySql
 
 _ORDER: Mapping[Table, str] = {
@@ -53,7 +54,7 @@ IMPORTED = "imported"
 """The ledger's key for rows that came in an evidence file: they are that stage's truth and no run replaces them."""
 
 
-class SqliteStore:
+class SqliteStore(Searching):
     """The embedded store; see `protocol.Store`. Safe for use from several threads and several processes.
 
     Raises LibraryError when the folder is foreign, damaged, of a newer Videmus, or cannot be made.
@@ -66,7 +67,7 @@ class SqliteStore:
         self._pictures = Pictures(folder / "frames")
         self._leases = Leases(folder / "locks")
         self._origins: dict[int, Origin] = {}
-        self._followers: tuple[Follower, ...] = ()
+        self._followers: tuple[Follower, ...] = self._follow(folder)
 
     @property
     def read_only(self) -> bool:

@@ -1,0 +1,197 @@
+"""The keyword index: an FTS5 table over the words of every evidence row.
+
+Enters: rows as they are inserted and deleted, and words of a question. Leaves: hits with BM25 scores, frequencies of
+words, which words of the library hold a piece of one. Knows nothing of vectors, of fusion or of answers.
+
+The index is contentless: it holds what `words.terms` makes of `evidence.text`, and is made anew from the rows when that
+changes. A question's words reach FTS5 only as quoted terms, so that no text is ever read as query syntax.
+
+Common words: a row that holds only "learning" is one of thousands, and ranking them all takes most of a search's time.
+So the rarest words of a question are looked up first, and words are left out once the rows they would bring exceed a
+budget (they still count when the candidates are scored); when even the rarest exceeds it, its rows are narrowed to
+those that hold the next words too.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+
+from videmus.model import Row, Scope
+from videmus.store.protocol import Hit, Span, Text
+from videmus.store.scope import Table, visible
+from videmus.store.words import terms
+
+WORDS_VERSION = 1
+"""Raise it when `words.terms` gives other words for the same text: the index is then made anew."""
+
+POSTINGS = 6_000
+"""Rows that FTS5 ranks for one search. Ranking takes about 1.5 µs a row (measured: 155 ms for all words of a question
+over 100,000 passages), so this is some 10 ms."""
+
+_CREATE = (
+    "CREATE VIRTUAL TABLE fulltext USING fts5"
+    "(terms, content='', tokenize=\"ascii tokenchars '.,:+#'\")",  # every sign that `words` keeps; spaces separate
+    "CREATE VIRTUAL TABLE fulltext_word USING fts5vocab(fulltext, 'row')",
+    "CREATE TABLE fulltext_version (version INTEGER NOT NULL)",
+)
+_ROW = "evidence.id, video.id, evidence.start_ms, evidence.end_ms, evidence.kind"
+_OF_ROW = " FROM evidence JOIN video ON video.n = evidence.video"
+
+
+def create_fulltext(connection: sqlite3.Connection) -> None:
+    """The migration "fulltext": the index, filled with the rows that are there."""
+    for statement in _CREATE:
+        connection.execute(statement)
+    connection.execute("INSERT INTO fulltext_version (version) VALUES (?)", (WORDS_VERSION,))
+    _fill(connection)
+
+
+class FullText:
+    """A follower of the rows (`rows.Follower`) and the index's reader. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._vocabulary: tuple[int, str] | None = None
+
+    # ------------------------------------------------------------ following the rows
+
+    def added(self, connection: sqlite3.Connection, table: Table, rows: Sequence[tuple[int, Row]]) -> None:
+        if table == "evidence":
+            connection.executemany(
+                "INSERT INTO fulltext (rowid, terms) VALUES (?, ?)",
+                [(n, " ".join(terms(getattr(row, "text", "")))) for n, row in rows],
+            )
+
+    def removing(self, connection: sqlite3.Connection, table: Table, numbers: Sequence[int]) -> None:
+        if table != "evidence":
+            return
+        found = connection.execute(
+            "SELECT n, text FROM evidence WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+        ).fetchall()
+        connection.executemany(
+            "INSERT INTO fulltext (fulltext, rowid, terms) VALUES ('delete', ?, ?)",
+            [(n, " ".join(terms(text))) for n, text in found],
+        )
+
+    def rebuild(self, connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
+        connection.execute("UPDATE fulltext_version SET version = ?", (WORDS_VERSION,))
+        _fill(connection)
+
+    def outdated(self, connection: sqlite3.Connection) -> bool:
+        """Whether the index holds the words of another version of `words`: `rebuild` it before rows are removed."""
+        (version,) = connection.execute("SELECT version FROM fulltext_version").fetchone()
+        return bool(version != WORDS_VERSION)
+
+    # ------------------------------------------------------------ reading
+
+    def frequencies(self, connection: sqlite3.Connection, wanted: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """The number of rows in the library, and for each term that it holds the number of rows with it."""
+        (total,) = connection.execute("SELECT count(*) FROM evidence").fetchone()
+        found = {}
+        for term in dict.fromkeys(wanted):
+            record = connection.execute("SELECT doc FROM fulltext_word WHERE term = ?", (term,)).fetchone()
+            if record:
+                found[term] = int(record[0])
+        return int(total), found
+
+    def containing(self, connection: sqlite3.Connection, piece: str, limit: int = 20) -> list[str]:
+        """Terms of the library that hold `piece` inside ("re16" in "re16tgk"), the shortest first."""
+        (last,) = connection.execute("SELECT coalesce(max(n), 0) FROM evidence").fetchone()
+        with self._lock:
+            if self._vocabulary is None or self._vocabulary[0] != last:
+                every = [term for (term,) in connection.execute("SELECT term FROM fulltext_word")]
+                self._vocabulary = (last, "\n" + "\n".join(every) + "\n")
+            text = self._vocabulary[1]
+        found: list[str] = []
+        at = text.find(piece)
+        while at >= 0 and len(found) < 1000:
+            end = text.index("\n", at)
+            found.append(text[text.rindex("\n", 0, at) + 1 : end])
+            at = text.find(piece, end)
+        return sorted(found, key=lambda term: (len(term), term))[:limit]
+
+    def hits(
+        self, connection: sqlite3.Connection, wanted: Sequence[Sequence[str]], scope: Scope, limit: int
+    ) -> list[Hit]:
+        """The rows that hold the words, by BM25, best first.
+
+        `wanted` are the words of the question; each is a list of terms that count as the word (itself, or the words of
+        the library that hold it inside).
+        """
+        groups = [list(dict.fromkeys(group)) for group in wanted if group]
+        if not groups or limit < 1:
+            return []
+        _, counts = self.frequencies(connection, [term for group in groups for term in group])
+        weighed = sorted((sum(counts.get(t, 0) for t in group), group) for group in groups)
+        known = [(count, group) for count, group in weighed if count]
+        if not known:
+            return []
+        return self._ranked(connection, _match(known, POSTINGS), scope, limit)
+
+    def phrase(self, connection: sqlite3.Connection, phrase: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
+        """The rows that hold these terms one after the other."""
+        return self._ranked(connection, '"' + " ".join(phrase) + '"', scope, limit) if phrase else []
+
+    def _ranked(self, connection: sqlite3.Connection, match: str, scope: Scope, limit: int) -> list[Hit]:
+        clause = visible("evidence", scope, unfinished=scope.video is not None)
+        sql = (
+            f"SELECT {_ROW}, -bm25(fulltext)"  # noqa: S608 - names of our own; all values are parameters
+            " FROM fulltext JOIN evidence ON evidence.n = fulltext.rowid JOIN video ON video.n = evidence.video"
+            f" WHERE fulltext MATCH :match AND {clause.sql} ORDER BY bm25(fulltext), evidence.n LIMIT :limit"
+        )
+        found = connection.execute(sql, {**clause.parameters, "match": match, "limit": limit})
+        return [Hit(*record) for record in found]
+
+
+def texts(
+    connection: sqlite3.Connection,
+    scope: Scope,
+    spans: Sequence[Span] | None = None,
+    limit: int | None = None,
+) -> list[Text]:
+    """The texts of the rows that the scope sees (and that overlap one of `spans`), by video and time, without details."""
+    clause = visible("evidence", scope, unfinished=scope.video is not None)
+    values = {**clause.parameters, "limit": -1 if limit is None else limit}
+    if spans is None:
+        sql = f"SELECT {_ROW}, evidence.text, evidence.speaker{_OF_ROW} WHERE {clause.sql}"
+    else:
+        values["spans"] = json.dumps([[s.video, s.start_ms, s.end_ms] for s in spans])
+        sql = (
+            f"SELECT DISTINCT {_ROW}, evidence.text, evidence.speaker"  # noqa: S608 - as above
+            " FROM json_each(:spans) AS span JOIN video ON video.id = span.value ->> 0"
+            " JOIN evidence ON evidence.video = video.n AND evidence.start_ms < span.value ->> 2"
+            f" AND evidence.end_ms > span.value ->> 1 WHERE {clause.sql}"
+        )
+    sql += " ORDER BY evidence.video, evidence.start_ms, evidence.end_ms, evidence.n LIMIT :limit"
+    return [Text(*record) for record in connection.execute(sql, values)]
+
+
+def _match(known: Sequence[tuple[int, list[str]]], budget: int) -> str:
+    """An FTS5 query that brings at most some `budget` rows: rare words first (`known` is ordered so)."""
+    rarest, first = known[0]
+    if rarest > budget:
+        return " AND ".join(_any(group) for _, group in known[:3])
+    chosen, brought = [first], rarest
+    for count, group in known[1:]:
+        if brought + count > budget:
+            break
+        chosen.append(group)
+        brought += count
+    return " OR ".join(_any(group) for group in chosen)
+
+
+def _any(group: Sequence[str]) -> str:
+    return "(" + " OR ".join('"' + term.replace('"', '""') + '"' for term in group) + ")"
+
+
+def _fill(connection: sqlite3.Connection) -> None:
+    connection.executemany("INSERT INTO fulltext (rowid, terms) VALUES (?, ?)", _all_terms(connection))
+
+
+def _all_terms(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
+    for n, text in connection.execute("SELECT n, text FROM evidence ORDER BY n"):
+        yield n, " ".join(terms(text))
