@@ -135,22 +135,25 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
 
 
 def _commit(job: Job, stage: Stage, produced: Iterator[Produced]) -> None:
+    """Commit rows as they come; those made before a fault or a stop as well."""
     rows: list[Row] = []
     pictures: dict[str, bytes] = {}
     last = time.monotonic()
-    for item in produced:
-        if isinstance(item, Kept):
-            pictures[item.frame.id] = item.jpeg
-            rows.append(item.frame)
-        else:
-            rows.append(item)
-        if job.stop.is_set() or time.monotonic() - last > BURST_S:
-            job.store.add(stage.name, rows, pictures)
-            rows, pictures = [], {}
-            last = time.monotonic()
-        if job.stop.is_set():
-            raise Stopped
-    job.store.add(stage.name, rows, pictures)
+    try:
+        for item in produced:
+            if isinstance(item, Kept):
+                pictures[item.frame.id] = item.jpeg
+                rows.append(item.frame)
+            else:
+                rows.append(item)
+            if job.stop.is_set():
+                raise Stopped
+            if time.monotonic() - last > BURST_S:
+                job.store.add(stage.name, rows, pictures)
+                rows, pictures = [], {}
+                last = time.monotonic()
+    finally:
+        job.store.add(stage.name, rows, pictures)
 
 
 @dataclass(frozen=True, slots=True)
