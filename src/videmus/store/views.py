@@ -259,7 +259,8 @@ class ReadonlySql:
     def _allowed(self, action: int, first: str | None, second: str | None, schema: str | None, view: str | None) -> int:
         if action == sqlite3.SQLITE_SELECT:
             return sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_READ and (schema == self._schema or (schema == "temp" and first in _READABLE)):
+        readable = _BENEATH if schema == self._schema else _READABLE if schema == "temp" else frozenset()
+        if action == sqlite3.SQLITE_READ and first in readable:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION and second is not None and second.lower() in FUNCTIONS:
             return sqlite3.SQLITE_OK
@@ -274,6 +275,10 @@ class ReadonlySql:
 
 
 _READABLE = frozenset((*VIEWS, "first_day"))
+_BENEATH = frozenset(
+    ("speaker", *(t for view in VIEWS.values() for t in re.findall(r"\{library\}\.(\w+)", view.select)))
+)
+"""The library's tables that the views read; a clause about a speaker reads `speaker`."""
 
 
 def _begins_as_query(sql: str) -> bool:
