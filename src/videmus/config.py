@@ -100,6 +100,7 @@ class ScreenSettings:
     motion_fill: float = 0.3  # a moving region that fills so much of its bounds is a picture: all of it moves
     motion_margin: int = 4  # what moves is masked with a margin
     learn_ms: int = 3_000  # motion is learned in so much of a new file
+    box_share: float = 0.15  # a moving part no larger is a camera's box, expected again in the next shot
     half_moving: float = 0.4  # where more of the picture moves, only a cut is a change
     rest_share: float = 0.05  # a picture of which less differs has come to rest
     cut_likeness: float = 0.6  # pictures that correlate less are different shots
