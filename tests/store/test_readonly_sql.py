@@ -108,8 +108,8 @@ HOSTILE = [
     "ATTACH ':memory:' AS x", "ATTACH '/etc/passwd' AS x", "DETACH temp", "PRAGMA query_only = OFF", "PRAGMA table_info(video)",
     "PRAGMA database_list", "SELECT * FROM pragma_database_list", "SELECT * FROM pragma_table_info('video')",
     "SELECT * FROM pragma_function_list", "SELECT * FROM sqlite_master", "SELECT sql FROM temp.sqlite_master",
-    "SELECT * FROM sqlite_schema", "SELECT * FROM sqlite_temp_schema", "SELECT * FROM sqlite_sequence", "SELECT seq FROM sqlite_sequence", "SELECT * FROM sqlite_stat1",
-   
+    "SELECT * FROM sqlite_schema", "SELECT * FROM sqlite_temp_schema", "SELECT * FROM sqlite_sequence",
+    "SELECT seq FROM sqlite_sequence", "SELECT * FROM sqlite_stat1",
     "SELECT count(*) FROM sqlite_temp_master", "SELECT load_extension('/tmp/x.so')", "SELECT readfile('/etc/passwd')",
     "SELECT writefile('/tmp/x', 'y')", "SELECT * FROM dbstat", "SELECT * FROM sqlite_dbpage", "SELECT * FROM sqlite_stmt",
     "SELECT * FROM bytecode('SELECT 1')", "SELECT fts3_tokenizer('x')", "SELECT * FROM json_each('[1]')",

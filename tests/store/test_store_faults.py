@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from threading import Thread
 
@@ -46,34 +47,60 @@ store.close()
 """
 
 
-def writer(folder: Path, id: str = "v1", limit: int = 0, batches: int = 10**6) -> subprocess.Popen[str]:
+def writer(
+    folder: Path, id: str = "v1", limit: int = 0, batches: int = 10**6, script: str = WRITER
+) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(folder), id, str(limit), str(batches)],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", script, str(folder), id, str(limit), str(batches)],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
+FORKING_WRITER = (
+    """
+import os, sys
+def write():
+"""
+    + textwrap.indent(
+        WRITER.replace("folder, id, limit =", "print(os.getpid(), flush=True)\nfolder, id, limit ="), "    "
+    )
+    + """
+import videmus.store.sqlite, store_material  # once, for all writers
+for _ in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        write()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print("ended", flush=True)
+"""
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
 def test_what_a_killed_writer_committed_is_there_and_whole(tmp_path):
     chance = random.Random(9)
     folder = tmp_path / "library"
     committed = 0
+    parent = writer(folder, script=FORKING_WRITER)
     for _ in range(20):
-        process = writer(folder)
+        parent.stdin.write("go\n")
+        parent.stdin.flush()
+        pid = int(parent.stdout.readline())
         for _ in range(chance.randrange(1, 12)):
-            committed = int(process.stdout.readline())
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        # It may have committed one batch more than it came to say.
-        said_last = process.stdout.read().split()
-        committed = int(said_last[-1]) if said_last else committed
-        process.stdout.close(), process.stderr.close()
+            committed = int(parent.stdout.readline())
+        os.kill(pid, signal.SIGKILL)
+        while (line := parent.stdout.readline()) != "ended\n":
+            committed = int(line)
         store = SqliteStore(folder)
-        rows = store.stage_rows("v1", "hear")
-        assert len(rows) in (BATCH * committed, BATCH * (committed + 1))
+        # It may have committed one batch more than it came to say.
+        assert len(store.stage_rows("v1", "hear")) in (BATCH * committed, BATCH * (committed + 1))
         assert all(len(store.picture(frame)) == 100 * len(JPEG) for frame in store.frames(Scope(video="v1")))
         assert store.check()[0].ok
+        assert len(store.keyword_hits([["word"]], Scope(video="v1"), 10**6)) == len(store.evidence(Scope(video="v1")))
         store.close()
+    parent.communicate(timeout=30)
     assert committed > 20
 
 

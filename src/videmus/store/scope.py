@@ -2,8 +2,8 @@
 
 Every method of the store that reads rows for a question puts `visible(...)` into its WHERE. What it means:
 
-- Rows of a video that is still being processed are not seen (nothing is half-visible), unless `unfinished` is asked:
-  stages read their own video so.
+- Rows of a video that is still being processed are not seen (nothing is half-visible), unless the scope names that video:
+  stages read their own video so, and a person who asks for it by name sees how far it is. `unfinished` shows all.
 - `start`, `end` (inside the video): rows that overlap [start, end); a row of no length belongs to where it begins.
 - `after`, `before` (wall-clock): rows that overlap [after, before). `at` (wall-clock): rows that ended by then; a row
   in progress is not seen. A row of a video without `recorded_at` has no clock time: no clock scope sees it.
@@ -74,12 +74,14 @@ def visible_videos(scope: Scope) -> Clause:
     """The videos that the scope sees, in every state; a clock scope sees those that overlap it."""
     conditions, parameters = _of_video(scope, unfinished=True)
     if scope.after is not None:
-        conditions.append("video.recorded_at + video.duration_ms > :scope_after")
+        conditions.append("(video.recorded_at + video.duration_ms > :scope_after OR video.recorded_at >= :scope_after)")
         parameters["scope_after"] = scope.after
-    for name, bound in (("scope_before", scope.before), ("scope_at", scope.at)):
-        if bound is not None:
-            conditions.append(f"video.recorded_at < :{name}")
-            parameters[name] = bound
+    if scope.before is not None:
+        conditions.append("video.recorded_at < :scope_before")
+        parameters["scope_before"] = scope.before
+    if scope.at is not None:
+        conditions.append("video.recorded_at <= :scope_at")
+        parameters["scope_at"] = scope.at
     return Clause(" AND ".join(conditions) or "1", parameters)
 
 
@@ -92,6 +94,6 @@ def _of_video(scope: Scope, unfinished: bool) -> tuple[list[str], dict[str, str 
             parameters[f"scope_{name}"] = value
     if scope.after is not None or scope.before is not None or scope.at is not None:
         conditions.append("video.recorded_at IS NOT NULL")
-    if not unfinished:
+    if not unfinished and scope.video is None:
         conditions.append("video.state <> 'processing'")
     return conditions, parameters

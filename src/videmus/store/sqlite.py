@@ -303,14 +303,14 @@ class SqliteStore(Searching):
         values: Mapping[str, Any] = {},
         limit: int | None = None,
     ) -> list[Row]:
-        clause = visible(table, scope, unfinished=scope.video is not None)
+        clause = visible(table, scope)
         sql = SELECT[table] + " WHERE " + clause.sql + condition + _ORDER[table] + " LIMIT :limit"
         with self._db.reading() as connection:
             records = connection.execute(sql, {**clause.parameters, **values, "limit": -1 if limit is None else limit})
             found = row_tables.all_decoded(connection, table, records, self._origins)
             if table == "frame" and scope.at is not None:
-                starts = {v.id: v.recorded_at for v in videos.all_in(connection, scope)}
-                found = [_as_seen_at(cast(Frame, row), scope.at, starts[row.video]) for row in found]
+                starts = videos.starts(connection, {row.video for row in found})
+                found = [_as_seen_at(cast(Frame, row), scope.at - starts[row.video]) for row in found]
         return found
 
     def _number(self, connection: sqlite3.Connection, video: str) -> int:
@@ -338,11 +338,11 @@ class SqliteStore(Searching):
         return len(orphans)
 
 
-def _as_seen_at(frame: Frame, at: int, recorded_at: int | None) -> Frame:
+def _as_seen_at(frame: Frame, at_ms: int) -> Frame:
     """How long the frame's look stayed on is not known before it ended."""
-    if frame.look is None or recorded_at is None or recorded_at + frame.look.end_ms <= at:
+    if frame.look is None or frame.look.end_ms <= at_ms:
         return frame
-    return replace(frame, look=replace(frame.look, end_ms=at - recorded_at))
+    return replace(frame, look=replace(frame.look, end_ms=at_ms))
 
 
 _OWN = ("library.db", "frames", "vectors", "media", "locks")

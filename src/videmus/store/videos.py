@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -96,6 +96,15 @@ def all_in(connection: sqlite3.Connection, scope: Scope) -> list[Video]:
         return found
     at = scope.at
     return [replace(v, duration_ms=min(v.duration_ms, at - v.recorded_at)) for v in found if v.recorded_at is not None]
+
+
+def starts(connection: sqlite3.Connection, ids: Collection[str]) -> dict[str, int]:
+    """When the recordings of these videos began, for those that have a clock."""
+    records = connection.execute(
+        "SELECT id, recorded_at FROM video WHERE id IN (SELECT value FROM json_each(?)) AND recorded_at IS NOT NULL",
+        (json.dumps(sorted(ids)),),
+    )
+    return dict(records.fetchall())
 
 
 def note_place(connection: sqlite3.Connection, video: int, source: str) -> None:

@@ -231,7 +231,9 @@ class ReadonlySql:
 
     def _select(self, view: View, scope: Scope) -> str:
         if view.table is None:
-            clamp = _with_literals(visible_videos(scope)) + " AND video.state <> 'processing'"
+            clamp = _with_literals(visible_videos(scope))
+            if scope.video is None:
+                clamp += " AND video.state <> 'processing'"
         else:
             clamp = _with_literals(visible(view.table, scope))
         duration = "video.duration_ms"
