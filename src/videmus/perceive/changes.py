@@ -30,6 +30,9 @@ from videmus.perceive.still import Period, Sample, Tracker
 STAGE = "changes"
 VERSION = 1
 
+REORDERED = 3
+"""Packets after a large one that may show the same change: pictures between two that refer to each other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -135,9 +138,9 @@ class _Watch:
         self.settings = settings
         self.tracker = tracker
         self.lengths: deque[int] = deque(maxlen=30)
-        self.keyframes: deque[int] = deque(maxlen=8)
-        self.small: deque[NDArray[np.int64]] = deque(maxlen=4)
-        self.broken = False  # a group could not be begun at its keyframe: the next must be decoded from here on
+        self.lead_ms = max(settings.lead_ms, round(2 * REORDERED * 1000 / reader.fps))
+        self.near = max(8, round(settings.near_ms * reader.fps / 1000))
+        self.tail: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def periods(self, progress: Callable[[int], None] | None) -> Iterator[Period]:
         groups = self.reader.groups()
@@ -168,58 +171,74 @@ class _Watch:
             yield from map(_sample, self.reader.pictures(group, spacing_ms=self.settings.sample_ms))
             return
         yield _sample(shown)
-        spans = [(e - self.settings.lead_ms, e + self.settings.tail_ms) for e in self._events(group)]
-        if not spans and upcoming is not None and self._slow_change(group, upcoming):
+        spans = [(e - self.lead_ms, e + self.settings.tail_ms) for e in self._events(group)]
+        restless = self._restless(group)
+        if not spans and upcoming is not None and self._slow_change(group, upcoming, restless, following):
             spans = [(group.start_ms, max(group.times))]
         if group.start_ms < self.settings.learn_ms:
             spans.append((group.start_ms, self.settings.learn_ms))
         if spans:
-            yield from self._dense(group, shown, spans)
-        if self.tracker.last is not None and group.next_ms is not None:
+            yield from self._dense(group, shown, spans, restless)
+        if self.tracker.last is not None and group.next_ms is not None and not restless:
             yield Sample(max(self.tracker.last.at_ms, group.next_ms - 1), self.tracker.last.luma)
 
-    def _dense(self, group: Group, shown: Shown, spans: list[tuple[int, int]]) -> Iterator[Sample]:
+    def _dense(self, group: Group, shown: Shown, spans: list[tuple[int, int]], restless: bool) -> Iterator[Sample]:
         """Samples of the spans. Between them only the decoder works; past the last, until the picture has settled."""
         end = max(e for _, e in spans)
-        last = max(group.times)
+        group_end = max(group.times)
         for picture in self.reader.pictures(
             group,
             from_ms=max(shown.at_ms + 1, min(s for s, _ in spans)),
-            until_ms=end + self.settings.unrest_ms if end + self.settings.unrest_ms < last else None,
+            until_ms=end + self.settings.unrest_ms if end + self.settings.unrest_ms < group_end else None,
             spacing_ms=self.settings.sample_ms,
         ):
             if self.tracker.settled and not any(s <= picture.at_ms <= e for s, e in spans):
                 if picture.at_ms > end:
                     break
                 continue
+            last = self.tracker.last
+            if last is not None and not restless and picture.at_ms - last.at_ms > self.settings.settle_ms:
+                yield Sample(picture.at_ms - 1, last.luma)  # no packet told of a change in between
             yield _sample(picture)
 
     # ------------------------------------------------------------ what the packets tell
 
     def _learn(self, group: Group) -> None:
-        keys = group.keys
-        self.keyframes.extend(int(s) for s in group.sizes[keys][:4])
-        self.small.append(group.sizes[~keys])
         if group.next_ms is not None:
             self.lengths.append(group.next_ms - group.start_ms)
 
     def _events(self, group: Group) -> list[int]:
-        """Times of packets far above their neighbourhood, and the whole span where sizes tell nothing."""
+        """Times of packets far above those before them, or those after: a still picture before, or after, a change."""
+        order = np.argsort(group.times_ms, kind="stable")
+        times, sizes = group.times_ms[order], group.sizes[order]
+        small = ~group.keys[order]
+        earlier, self.tail = self.tail, sizes[small][-self.near :]
+        least = self.settings.outlier_keyframe * float(group.sizes[group.keys].max(initial=0) or sizes.max())
+        line = np.concatenate([earlier, sizes[small]])
+        found = []
+        for i in np.nonzero(sizes[small] > least)[0]:
+            at = i + len(earlier)
+            before, after = line[max(0, at - self.near) : at], line[at + 1 + REORDERED : at + 1 + REORDERED + self.near]
+            usual = min((float(np.percentile(w, 85)) for w in (before, after) if len(w) >= 4), default=0.0)
+            if line[at] > self.settings.outlier_times * usual:
+                found.append(int(times[small][i]))
+        return found
+
+    def _restless(self, group: Group) -> bool:
+        """Every packet carries news: most of the picture moves."""
         keys = group.keys
         if keys.all():
-            return []
-        sizes = np.concatenate(list(self.small))
-        usual = float(np.percentile(sizes, 85))
-        keyframe = min(float(np.median(self.keyframes)), float(group.sizes[0]))
-        least = max(self.settings.outlier_times * usual, self.settings.outlier_keyframe * keyframe)
-        return sorted(int(t) for t in group.times_ms[~keys & (group.sizes > least)])
+            return False
+        return bool(np.median(group.sizes[~keys]) > self.settings.restless_share * group.sizes[keys].max())
 
-    def _slow_change(self, group: Group, upcoming: Shown) -> bool:
+    def _slow_change(self, group: Group, upcoming: Shown, restless: bool, following: Group | None) -> bool:
         """The picture at the group's end is another, though no packet told, and its end is no scene cut of the encoder's."""
+        on_time = (group.next_ms or 0) - group.start_ms >= 0.97 * max(self.lengths)
+        if self.tracker.mostly_moving:
+            return restless and on_time and following is not None and not self._restless(following)
         if not self.tracker.differs(upcoming.luma):
             return False
-        length = (group.next_ms or 0) - group.start_ms
-        return bool(group.keys.all()) or length >= 0.97 * max(self.lengths)
+        return bool(group.keys.all()) or restless or on_time
 
 
 def _sample(shown: Shown) -> Sample:

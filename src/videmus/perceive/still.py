@@ -92,6 +92,10 @@ class Tracker:
         return self._moving(period)
 
     @property
+    def mostly_moving(self) -> bool:
+        return self.period is not None and self._mostly_moves(self.period)
+
+    @property
     def settled(self) -> bool:
         return self.pending is None
 
@@ -104,11 +108,11 @@ class Tracker:
         if self.period is None:
             self._begin(sample, 0, sample)
         else:
-            self._observe(sample)
             if self.pending is None:
                 self._watch(sample)
             else:
                 self._resolve(sample)
+            self._observe(sample)
         self.last = sample
         self.recent.append(sample)
         while (
@@ -177,6 +181,10 @@ class Tracker:
             self.pending = None  # it came back: a pointer that passed, a flash
             period.keep(sample, self.settings.settle_ms)
             return
+        if self._cut_again(sample):
+            self._conclude(pending.samples[-1])
+            self._watch(sample)
+            return
         earlier = [s for s in pending.samples if sample.at_ms - s.at_ms >= self.settings.settle_ms]
         pending.samples.append(sample)
         if not earlier:
@@ -186,6 +194,12 @@ class Tracker:
             self._conclude(sample)
         elif sample.at_ms - pending.first_ms >= self.settings.unrest_ms:
             self._conclude_restless(sample)
+
+    def _cut_again(self, sample: Sample) -> bool:
+        """Another shot begins before the pending one came to rest."""
+        assert self.pending is not None and self.last is not None
+        late = sample.at_ms - self.pending.first_ms >= self.settings.settle_ms * 1.5
+        return late and motion.likeness(sample.luma, self.last.luma) < self.settings.cut_likeness
 
     def _is_back(self, period: Period, sample: Sample) -> bool:
         if self._mostly_moves(period):
@@ -254,8 +268,10 @@ class Tracker:
         left = [
             (s.at_ms, float(np.abs(new - s.luma)[changed].mean()) / whole) for s in self.recent if s.at_ms >= first_ms
         ]
-        for (one_ms, far), (other_ms, near) in pairwise(left):
-            if far > 0.7 and near < 0.2 and one_ms > first_ms:
+        for i in range(1, len(left)):
+            (one_ms, far), (other_ms, _) = left[i - 1], left[i]
+            rest = [near for _, near in left[i:]]
+            if far > 0.7 and max(rest) < 0.3 and len(rest) > 2 and one_ms > first_ms:
                 return other_ms
         return first_ms
 
@@ -271,7 +287,7 @@ class Tracker:
         begun = self._begin(sample, start_ms, kept)
         if whole:
             self.shot += 1
-            if not self._mostly_moves(period):
+            if self._moving(period).mean() < self.settings.box_share:
                 self.calm_heat = period.heat
             if self.calm_heat is not None:
                 begun.heat = self.calm_heat.copy()
@@ -291,11 +307,14 @@ class Tracker:
     # ------------------------------------------------------------ motion
 
     def _observe(self, sample: Sample) -> None:
-        """Two samples of one period some time apart: what differs between them moves."""
+        """Two samples of one period some time apart: what differs between them moves. A change is not motion: while one is
+        pending nothing is learned."""
+        if self.pending is not None:
+            self.observed = sample
+            return
         if self.observed is None or sample.at_ms - self.observed.at_ms < self.settings.motion_ms:
             return
-        if self.pending is None:
-            self._heat_up(self.observed, sample)
+        self._heat_up(self.observed, sample)
         self.observed = sample
 
     def _heat_up(self, one: Sample, other: Sample) -> None:
