@@ -97,7 +97,10 @@ class _Batch:
         self.captions = captions
         first, last = captions[0].start_ms, max(c.end_ms for c in captions)
         self.lines = [line for line in speech if line.start_ms < last and line.end_ms > first and line.text.strip()]
-        self.words = {w for row in (*captions, *self.lines) for w in naming.words_of(f"{row.speaker or ''} {row.text}")}
+        self.words: dict[str, int] = {}  # each word of the material, and when it is first known
+        for row in (*captions, *self.lines):
+            for word in naming.words_of(f"{row.speaker or ''} {row.text}"):
+                self.words[word] = min(row.end_ms, self.words.get(word, row.end_ms))
 
     def span(self) -> str:
         return f"{clock.format_time(self.captions[0].start_ms)}–{clock.format_time(self.captions[-1].end_ms)}"
@@ -179,14 +182,7 @@ class _Batch:
 
     def _as_known(self, name: str, by: int) -> str:
         """The name without the words that the material says only later than `by`: no row knows its future."""
-        said = {
-            w
-            for row in (*self.captions, *self.lines)
-            if row.end_ms <= by
-            for w in naming.words_of(f"{row.speaker or ''} {row.text}")
-        }
-        later = self.words - said
-        return " ".join(word for word in name.split() if not set(naming.words_of(word)) & later)
+        return " ".join(w for w in name.split() if all(self.words.get(x, by) <= by for x in naming.words_of(w)))
 
 
 _LONGEST_NAME = 80

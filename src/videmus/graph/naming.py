@@ -81,6 +81,7 @@ _SAME_THING = {word: group.split()[0] for group in _ALIKE_THINGS for word in gro
 _OPEN_COMPOUNDS = {"living room": "livingroom", "cell phone": "cellphone", "grocery store": "grocery"}
 
 
+@functools.lru_cache(maxsize=50_000)
 def folded(name: str) -> str:
     """A name for comparison: without case, accents, titles, articles and outer punctuation; one space between words."""
     text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
@@ -91,6 +92,7 @@ def folded(name: str) -> str:
     return " ".join(words)
 
 
+@functools.lru_cache(maxsize=50_000)
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a folded name by which it can be looked up, possessive endings taken off."""
     return tuple(w for w in (_POSSESSIVE.sub("", part) for part in folded(name).split()) if w)
@@ -135,7 +137,7 @@ def same_pet_form(one: str, other: str) -> bool:
 
 def _stem(form: str) -> str:
     cut = re.sub(r"(ie|ey|y|i|o|s|z)$", "", form)
-    if len(cut) >= 3 and cut[-1] == cut[-2]:
+    if len(cut) >= 4 and cut[-1] == cut[-2]:
         cut = cut[:-1]
     return cut if len(cut) >= 2 else form
 
@@ -202,6 +204,7 @@ class Thing:
         return self.marks <= other.marks or other.marks <= self.marks
 
 
+@functools.lru_cache(maxsize=20_000)
 def thing(name: str) -> Thing:
     """The description in a name. The head is its last word in the singular, of words with one meaning the first."""
     text = folded(name)
@@ -235,6 +238,7 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
+@functools.lru_cache(maxsize=50_000)
 def surface(kind: EntityKind, name: str) -> str:
     """The key under which a name is one form: folded, things in the singular ("the red mugs" is "red mug")."""
     text = folded(name)

@@ -179,9 +179,13 @@ class _Resolver:
         }
         self.members: dict[str, set[Form]] = defaultdict(set)  # of a set's root
         self.full_seen: dict[str, int] = {}  # root → when it was last named by a name of its own
+        self.there: dict[str, int] = {}  # root → when it last took part, under a name of its own
         self.aliased: set[tuple[str, str]] = set()
         self.things: dict[tuple[EntityKind, str], list[tuple[naming.Thing, str]]] = defaultdict(list)
+        self.people: list[_Known] = []
+        self.statements = 0
         self.fits_cache: dict[tuple[str, str], Reason | None] = {}
+        self.candidates_cache: dict[Form, tuple[tuple[int, ...], list[tuple[_Known, Reason]]]] = {}
 
     # ------------------------------------------------------------ one piece of evidence
 
@@ -197,9 +201,7 @@ class _Resolver:
                 self._state(self._form(row.source_kind, row.source), self._form(row.target_kind, row.target), at)
         named = self._named_in_full(group, at)
         for row in group:
-            source = self._meant(row.source_kind, row.source, row.target, row.target_kind, named, at)
-            target = self._meant(row.target_kind, row.target, row.source, row.source_kind, named, at)
-            self.result.ends[row.n] = (source, target)
+            self.result.ends[row.n] = (self._meant(row, "source", named), self._meant(row, "target", named))
 
     def decide_until(self, at: int | None) -> None:
         while self.waiting and (at is None or self.waiting[-1].learned_at <= at):
@@ -210,6 +212,7 @@ class _Resolver:
                     self._register(decision.kind, name, decision.learned_at)
                     self._alias(self.known[self._form(decision.kind, name)].entity, name, decision.learned_at)
                 self.stated[forms[1]][forms[0]] = "person"
+                self.statements += 1
                 self._link(forms[0], forms[1], decision.learned_at, "person")
 
     def _register(self, kind: EntityKind, name: str, at: int) -> None:
@@ -222,9 +225,10 @@ class _Resolver:
             self.members[entity].add(form)
             known.count = 1
             if kind == "person":
+                self.people.append(known)
                 self._new_person(known, at)
             else:
-                self._new_thing(form, entity)
+                self._new_thing(form, entity, at)
             return
         known.count += 1
         known.speaker = known.speaker or self._is_speaker(form, at)
@@ -241,7 +245,7 @@ class _Resolver:
 
     def _new_person(self, new: _Known, at: int) -> None:
         """Earlier mentions of a shorter name are the newcomer's, if nobody else can be meant."""
-        for known in [k for k in self.known.values() if k.form[0] == "person" and k.own and k is not new]:
+        for known in [k for k in self.people if k.own and k is not new]:
             reason = self._reason(known, new)
             if reason is None or reason == "misspelt":
                 continue
@@ -254,6 +258,7 @@ class _Resolver:
             return
         shorter, longer = sorted((left, right), key=lambda f: (self.known[f].speaker, len(f[1].split()), f))
         self.stated[shorter][longer] = "stated"
+        self.statements += 1
         roots = {self.sets.root(self.known[f].entity) for f in self.stated[shorter]}
         if len(roots) == 1:
             self._link(longer, shorter, at, "stated")
@@ -262,7 +267,7 @@ class _Resolver:
         """Why the one name may be another's, or None."""
         if stated := self.stated.get(short.form, {}).get(full.form):
             return stated
-        if frozenset({short.form, full.form}) in self.split or self._stand_apart(short, full):
+        if frozenset({short.form, full.form}) in self.split:
             return None
         key = (short.form[1], full.form[1])
         if key not in self.fits_cache:
@@ -278,63 +283,106 @@ class _Resolver:
         return times >= 2 and times * 20 > min(one.count, other.count)
 
     def _candidates(self, known: _Known) -> list[tuple[_Known, Reason]]:
-        """Whom a name can mean besides itself: those of the strongest reason."""
+        """Whom a name can mean besides itself: those of the strongest reason.
+
+        Found anew when names or links were added, or when the name has become twice as frequent.
+        """
+        key = (len(self.known), len(self.result.links), self.statements, known.count.bit_length(), known.speaker)
+        cached = self.candidates_cache.get(known.form)
+        if cached is None or cached[0] != key:
+            cached = self.candidates_cache[known.form] = (key, self._found_candidates(known))
+        return cached[1]
+
+    def _found_candidates(self, known: _Known) -> list[tuple[_Known, Reason]]:
         found: dict[Reason, list[_Known]] = defaultdict(list)
-        for other in self.known.values():
-            if other is not known and other.form[0] == "person" and (reason := self._reason(known, other)):
+        for other in self.people:
+            if other is not known and (reason := self._reason(known, other)):
                 found[reason].append(other)
         for tier in _TIERS:
+            # A full name, or one that a voice is labelled with, is somebody's; another short form is only a short form.
+            found[tier] = [c for c in found[tier] if c.speaker or " " in c.form[1]] or found[tier]
+            if len({self.sets.root(other.entity) for other in found[tier]}) == 1 and tier in (
+                "part",
+                "pet",
+                "misspelt",
+            ):
+                found[tier] = [other for other in found[tier] if not self._stand_apart(known, other)]
             if found[tier]:
                 return [(other, tier) for other in found[tier]]
         return []
 
     def _named_in_full(self, group: list[Seen], at: int) -> set[str]:
-        """The people (roots) who are named here by a name that only they have."""
+        """The people (roots) who take part here under a name that only they have."""
         roots = set()
         for row in group:
-            for kind, name in ((row.source_kind, row.source), (row.target_kind, row.target)):
-                if kind == "person":
-                    known = self.known[self._form(kind, name)]
-                    candidates = {self.sets.root(c.entity) for c, _ in self._candidates(known)}
-                    if not candidates or candidates == {self.sets.root(known.entity)}:
-                        root = self.sets.root(known.entity)
+            for kind, name, takes_part in (
+                (row.source_kind, row.source, True),
+                (row.target_kind, row.target, row.relation != _SPEAKS_OF),
+            ):
+                if kind != "person":
+                    continue
+                known = self.known[self._form(kind, name)]
+                own = self.sets.root(known.entity)
+                meant = {self.sets.root(c.entity) for c, _ in self._candidates(known)} or {own}
+                if len(meant) == 1:
+                    root = meant.pop()
+                    self.full_seen[root] = at
+                    if takes_part:
                         roots.add(root)
-                        self.full_seen[root] = at
-                    elif len(candidates) == 1:
-                        roots |= candidates
+                        self.there[root] = at
         return roots
 
-    def _meant(self, kind: EntityKind, name: str, other: str, other_kind: EntityKind, named: set[str], at: int) -> str:
+    def _meant(self, row: Seen, end: Literal["source", "target"], named: set[str]) -> str:
+        source = (row.source_kind, row.source)
+        target = (row.target_kind, row.target)
+        (kind, name), (other_kind, other) = (source, target) if end == "source" else (target, source)
         known = self.known[self._form(kind, name)]
         if kind != "person":
-            return self._thing_meant(known, name, at)
-        candidates = self._candidates(known)
-        entity = known.entity
-        if candidates:
-            beside = self.sets.root(self.known[self._form("person", other)].entity) if other_kind == "person" else None
-            roots = {self.sets.root(c.entity): c for c, _ in candidates}
-            if len(roots) > 1 and beside in roots:
-                del roots[beside]
-            if len(roots) > 1 and (here := roots.keys() & (named - {beside})):
-                roots = {root: roots[root] for root in here}
-            chosen = max(roots, key=lambda root: (self.full_seen.get(root, -1), roots[root].count, root))
-            entity = roots[chosen].entity
-        else:
+            return self._thing_meant(known, name, row.at)
+        roots = {self.sets.root(c.entity): c for c, _ in self._candidates(known)}
+        if not roots:
             known.own += 1
-        self._alias(entity, name, at)
-        return entity
+            self._alias(known.entity, name, row.at)
+            return known.entity
+        if other_kind == "person" and len(roots) > 1:
+            roots.pop(self.sets.root(self.known[self._form("person", other)].entity), None)
+        chosen = self._likeliest(roots, named, row.at, spoken_of=end == "target" and row.relation == _SPEAKS_OF)
+        self._alias(roots[chosen].entity, name, row.at)
+        return roots[chosen].entity
+
+    def _likeliest(self, roots: Mapping[str, _Known], named: set[str], at: int, spoken_of: bool) -> str:
+        """Of several who bear a name: who takes part here or did last; one spoken of is rather somebody absent."""
+        there = {root: self.there.get(root, _NEVER) for root in roots}
+        if spoken_of:
+            absent = [root for root in roots if at - there[root] > _PRESENT_MS]
+            if len(absent) == 1:
+                return absent[0]
+            last = {root: self.full_seen.get(root, _NEVER) for root in roots}
+        else:
+            here = {root: last for root, last in there.items() if root in named}
+            last = here or there
+        return max(last, key=lambda root: (last[root], roots[root].count, root))
 
     # ------------------------------------------------------------ things and places
 
-    def _new_thing(self, form: Form, entity: str) -> None:
+    def _new_thing(self, form: Form, entity: str, at: int) -> None:
+        """One described in other words is the same; an earlier, shorter description that fits this alone is this one.
+
+        A bare noun is no description: "the mug" of last week may be any mug.
+        """
         described = naming.thing(form[1])
         peers = self.things[form[0], described.head]
-        for thing, first in peers:
-            if thing == described:
-                self.sets.join(first, entity)
-                self.result.links.append(Link(first, entity, self.result.entities[-1].known_from, "described"))
-                break
+        for thing, other in peers:
+            if thing == described or (
+                (thing.marks or thing.owner)
+                and self._shortens(thing, described)
+                and not any(self._shortens(thing, t) for t, e in peers if self.sets.root(e) != self.sets.root(other))
+            ):
+                self._link_entities(other, entity, at, "described")
         peers.append((described, entity))
+
+    def _shortens(self, short: naming.Thing, full: naming.Thing) -> bool:
+        return short != full and self._owned_alike(short, full) and short.marks <= full.marks
 
     def _thing_meant(self, known: _Known, name: str, at: int) -> str:
         """The most telling description that this one can mean, if all that fit are descriptions of one thing."""
@@ -343,13 +391,13 @@ class _Resolver:
         fuller = {
             self.sets.root(other): other
             for thing, other in self.things[known.form[0], described.head]
-            if thing != described and self._owned_alike(described, thing) and described.marks <= thing.marks
+            if self._shortens(described, thing)
         }
         own = self.sets.root(entity)
         if len(fuller.keys() - {own}) == 1:
             entity = fuller[(fuller.keys() - {own}).pop()]
         elif len(fuller) > 1:
-            recent = {r: e for r, e in fuller.items() if at - self.full_seen.get(r, -(10**15)) <= _NEARBY_MS}
+            recent = {r: e for r, e in fuller.items() if at - self.full_seen.get(r, _NEVER) <= _NEARBY_MS}
             if len(recent) == 1:
                 entity = next(iter(recent.values()))
         if entity == known.entity:
@@ -380,19 +428,27 @@ class _Resolver:
             self.result.aliases.append(Alias(entity, _shown(name), text, at))
 
     def _link(self, left: Form, right: Form, at: int, reason: Reason) -> None:
-        a, b = self.known[left].entity, self.known[right].entity
+        self._link_entities(self.known[left].entity, self.known[right].entity, at, reason)
+
+    def _link_entities(self, a: str, b: str, at: int, reason: Reason) -> None:
         roots = self.sets.root(a), self.sets.root(b)
         if roots[0] == roots[1] or self._split_between(*roots):
             return
         kept = self.sets.join(*roots)
         gone = roots[1] if kept == roots[0] else roots[0]
         self.members[kept] |= self.members.pop(gone)
-        self.full_seen[kept] = max(self.full_seen.get(r, -1) for r in roots)
+        for last in (self.full_seen, self.there):
+            last[kept] = max(last.get(r, _NEVER) for r in roots)
         self.result.links.append(Link(a, b, at, reason))
 
     def _split_between(self, left: str, right: str) -> bool:
         return any(frozenset({a, b}) in self.split for a in self.members[left] for b in self.members[right])
 
+
+_SPEAKS_OF = "MENTIONS"
+_NEVER = -(2**62)
+_PRESENT_MS = 5 * 60_000
+"""Who took part within the last five minutes is there."""
 
 _NEARBY_MS = 30 * 60_000
 """A bare "mug" is the mug that was told apart in the last half hour, where several mugs are known."""
