@@ -12,9 +12,10 @@ What it holds, so that a lecture memory has something to do:
 - things only said (where the tides of D-Day were computed), things only shown (the tide in the Bristol Channel), things that
   take both (what happens at point 3 of the picture), and a pointing voice ("as you can see here").
 
-The JSON has the shape of the other lectures' truth: `steps` are the builds with their text and boxes (fractions of the
-picture: left, top, right, bottom), `slide_runs` the showings, `utterances` what is said when, `qa` questions with the spans
-that answer them, in seconds. `demo` marks the four questions that `make demo` asks.
+The JSON has the shape of other lectures' truth: `steps` are the builds with their text and boxes (fractions of the
+picture: left, top, right, bottom), `slide_runs` the showings, `utterances` what is said when. `questions` have a modality
+(speech, slide, both, or none: the lecture does not say) and the spans that answer them, in seconds; of each modality
+the first is asked by `make demo`.
 """
 
 from __future__ import annotations
@@ -193,37 +194,34 @@ SCRIPT: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 )
 
 # question, answer, modality, words of the utterances that answer it, slides (and which showing of them) whose final state
-# answers it, in the demo
-QUESTIONS: tuple[tuple[str, str | None, str, tuple[str, ...], tuple[tuple[str, int], ...], bool], ...] = (
-    ("Where were the tides for the landing in Normandy computed?", "In Liverpool", "speech", ("Liverpool",), (), True),
-    ("How high is the tide in the Bristol Channel?", "14 m", "slide", (), (("range", 0),), True),
+# answers it
+QUESTIONS: tuple[tuple[str, str | None, str, tuple[str, ...], tuple[tuple[str, int], ...]], ...] = (
+    ("Where were the tides for the landing in Normandy computed?", "In Liverpool", "speech", ("Liverpool",), ()),
+    ("How high is the tide in the Bristol Channel?", "14 m", "slide", (), (("range", 0),)),
     (
         "Why is there a far bulge at point 3 of the picture?",
         "There the Earth is pulled away towards the Moon and leaves the water behind",
         "both",
         ("far side", "leaves the water behind"),
         (("picture", 0), ("picture", 1)),
-        True,
     ),
-    ("What does the lecturer say about tsunamis?", None, "unanswerable", (), (), True),
+    ("What does the lecturer say about tsunamis?", None, "none", (), ()),
     (
         "Why is the time between two high waters not exactly twelve hours?",
         "The Moon moves on; fifty minutes more each day",
         "speech",
         ("Because the Moon moves on",),
         (),
-        False,
     ),
-    ("How many megawatts does La Rance have?", "240", "slide", (), (("work", 0),), False),
-    ("How far above average is the range of a spring tide?", "20 %", "slide", (), (("spring", 0),), False),
-    ("How far below average is the range of a neap tide?", "20 %", "slide", (), (("neap", 0),), False),
+    ("How many megawatts does La Rance have?", "240", "slide", (), (("work", 0),)),
+    ("How far above average is the range of a spring tide?", "20 %", "slide", (), (("spring", 0),)),
+    ("How far below average is the range of a neap tide?", "20 %", "slide", (), (("neap", 0),)),
     (
         "How strong is the pull of the Sun compared with that of the Moon?",
         "A little less than half",
         "speech",
         ("less than half",),
         (),
-        False,
     ),
     (
         "Where is it low water in the picture?",
@@ -231,7 +229,6 @@ QUESTIONS: tuple[tuple[str, str | None, str, tuple[str, ...], tuple[tuple[str, i
         "both",
         ("number two",),
         (("picture", 0),),
-        False,
     ),
     (
         "Which place has the highest tides in the world?",
@@ -239,11 +236,10 @@ QUESTIONS: tuple[tuple[str, str | None, str, tuple[str, ...], tuple[tuple[str, i
         "both",
         ("champion",),
         (("range", 0),),
-        False,
     ),
-    ("How often does high water come?", "Every 12 h 25 min", "slide", (), (("makes", 0),), False),
-    ("What did the astronauts leave on the Moon?", "Mirrors", "speech", ("mirrors",), (), False),
-    ("Which company sells the brass machine?", None, "unanswerable", (), (), False),
+    ("How often does high water come?", "Every 12 h 25 min", "slide", (), (("makes", 0),)),
+    ("What did the astronauts leave on the Moon?", "Mirrors", "speech", ("mirrors",), ()),
+    ("Which company sells the brass machine?", None, "none", (), ()),
 )
 
 
@@ -496,18 +492,19 @@ def truth(steps: list[Step], utterances: list[Utterance], duration: float) -> di
             }
             for step in steps
         ],
-        "qa": [
+        "questions": [
             {
                 "question": question,
                 "answer": answer,
                 "modality": modality,
-                "evidence": [[u.start, u.end] for u in utterances if any(w in u.text for w in words)]
-                + [list(span(showing(runs, *slide)[-1:])) for slide in slides],
+                "evidence": [
+                    *({"start": u.start, "end": u.end} for u in utterances if any(w in u.text for w in words)),
+                    *(dict(zip(("start", "end"), span(showing(runs, *s)[-1:]), strict=True)) for s in slides),
+                ],
                 "evidence_utterances": [names[id(u)] for u in utterances if any(w in u.text for w in words)],
                 "evidence_slides": sorted({slide for slide, _ in slides}),
-                "demo": demo,
             }
-            for question, answer, modality, words, slides, demo in QUESTIONS
+            for question, answer, modality, words, slides in QUESTIONS
         ],
         "slide_runs": [
             {
