@@ -1,6 +1,6 @@
 """Where one picture of a page differs from another, in cells of 8 × 8 pixels of a small luma plane.
 
-Enters: pictures. Leaves: masks of changed cells, and the few parts of the page that hold them. Knows nothing of text.
+Enters: pictures. Leaves: masks of changed cells, and the part of the page that holds them. Knows nothing of text.
 """
 
 from __future__ import annotations
@@ -61,31 +61,34 @@ def cover(boxes: Sequence[Box]) -> float:
     return float(cells.mean())
 
 
-def changed_parts(cells: Cells, more: Sequence[Box], most: int) -> list[Box]:
-    """At most `most` boxes that together hold all changed cells and the boxes of `more`, small in sum; none overlap."""
+def changed_part(cells: Cells, more: Sequence[Box], luma: Plane, level: int) -> Box | None:
+    """The box that holds all changed cells and the boxes of `more`, but for those where the page is blank now: a bullet that
+    went leaves plain ground."""
     rows, columns = cells.shape
     boxes = [
-        (max(0.0, (x - 1) / columns), max(0.0, (y - 1) / rows), min(1.0, (x2 + 1) / columns), min(1.0, (y2 + 1) / rows))
-        for x, y, x2, y2 in _bounds(cells)
+        ((x - 1) / columns, (y - 1) / rows, (x2 + 1) / columns, (y2 + 1) / rows) for x, y, x2, y2 in _bounds(cells)
     ]
-    boxes += [
-        (max(0.0, b[0] - 0.01), max(0.0, b[1] - 0.01), min(1.0, b[2] + 0.01), min(1.0, b[3] + 0.01)) for b in more
+    margin = 0.01
+    boxes += [(b[0] - margin, b[1] - margin, b[2] + margin, b[3] + margin) for b in more]
+    boxes = [b for b in boxes if not _is_blank(luma, b, level)]
+    if not boxes:
+        return None
+    return (
+        max(0.0, min(b[0] for b in boxes)),
+        max(0.0, min(b[1] for b in boxes)),
+        min(1.0, max(b[2] for b in boxes)),
+        min(1.0, max(b[3] for b in boxes)),
+    )
+
+
+def _is_blank(luma: Plane, box: Box, level: int) -> bool:
+    height, width = luma.shape
+    left, top, right, bottom = box
+    piece = luma[
+        max(0, int(top * height)) : int(np.ceil(bottom * height)),
+        max(0, int(left * width)) : int(np.ceil(right * width)),
     ]
-    while len(boxes) > 1:
-        cost, i, j = min(
-            (_area(_union(boxes[i], boxes[j])) - _area(boxes[i]) - _area(boxes[j]), i, j)
-            for i in range(len(boxes))
-            for j in range(i + 1, len(boxes))
-        )
-        if (
-            cost > 0
-            and len(boxes) <= most
-            and not any(_overlap(a, b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
-        ):
-            break
-        merged = _union(boxes[i], boxes[j])
-        boxes = [b for k, b in enumerate(boxes) if k not in (i, j)] + [merged]
-    return sorted(boxes, key=lambda b: (b[1], b[0]))
+    return piece.size == 0 or int(np.ptp(piece)) < level
 
 
 def _bounds(cells: Cells) -> list[tuple[int, int, int, int]]:
@@ -107,15 +110,3 @@ def _runs(marked: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
         else:
             runs.append((int(i), int(i) + 1))
     return runs
-
-
-def _union(a: Box, b: Box) -> Box:
-    return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
-
-
-def _overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,9 +23,12 @@ BULLET = re.compile(r"^\s*([•●○◦▪■□◆◇❖➢➤►▶▸‣·*�
 
 _MARK_ALONE = re.compile(r"^[•●○◦▪■□◆◇❖➢➤►▶▸‣·*»>–—-]$")
 _GUTTER = 1.2  # of a line's height: a gap between two words is a third of it
+_STRIP = 3  # cells of a strip of navigation
+_COLUMN = 2  # lines that a column under a title has more than
 _CELL_WORDS = 5  # cells of tables are short, lines of columns are not
 _SAME_HEIGHT = 0.3  # boxes of "aceno" and "(bdfg)" differ by a quarter at one type size
 _LEADING = 0.9  # of a line's height: the gap within a paragraph is smaller
+_SPACED = 0.25  # of a line's height
 _WRAPPED = 0.72  # of the column's width: a line that ends before that was not wrapped
 
 
@@ -77,16 +80,53 @@ def _cut(pieces: list[_Piece]) -> list[_Block]:
     rows = _rows(pieces)
     if len(rows) == 1 or _is_table(rows):
         return [rows]
-    gap = _widest_gap([(p.left, p.right) for p in pieces])
-    if gap is not None and gap[1] >= _GUTTER * height:
-        before = [p for p in pieces if p.right <= gap[0]]
-        after = [p for p in pieces if p.right > gap[0]]
-        if len(before) > 1 and len(after) > 1 and not _is_margin(before, after):
-            return _cut(before) + _cut(after)
+    for strip, rest in ((rows[0], rows[1:]), (rows[-1], rows[:-1])):  # a line of navigation above or below the columns
+        others = [p for row in rest for p in row]
+        if len(strip) >= _STRIP and _apart(strip, others):
+            return [[strip], *_cut(others)] if strip is rows[0] else [*_cut(others), [strip]]
+    for above, between, below in _beside_columns(rows):
+        columns = [p for row in between for p in row]
+        gutter = _gutter(columns, height, 1 if len(between) == len(rows) else _COLUMN)
+        if gutter is not None:
+            first = [p for p in columns if p.right <= gutter]
+            second = [p for p in columns if p.right > gutter]
+            outer = [[p for row in part for p in row] for part in (above, below)]
+            return _cut(outer[0]) + _cut(first) + _cut(second) + _cut(outer[1])
     band = _widest_gap([(p.top, p.bottom) for p in pieces])
     if band is not None and (band[1] > _LEADING * height or max(len(r) for r in rows) > 1):
         return _cut([p for p in pieces if p.bottom <= band[0]]) + _cut([p for p in pieces if p.bottom > band[0]])
     return [rows]
+
+
+def _apart(strip: list[_Piece], others: list[_Piece]) -> bool:
+    top, bottom = min(p.top for p in strip), max(p.bottom for p in strip)
+    return all(p.top >= bottom or p.bottom <= top for p in others)
+
+
+def _beside_columns(rows: _Block) -> Iterator[tuple[_Block, _Block, _Block]]:
+    """Ways to take the page's rows apart into what stands above columns, the columns, and what stands below, least first."""
+    for taken in range(len(rows) // 2 + 1):
+        for top in range(taken, -1, -1):
+            bottom = len(rows) - (taken - top)
+            above, between, below = rows[:top], rows[top:bottom], rows[bottom:]
+            inner = [p for row in between for p in row]
+            if all(_apart([p for row in part for p in row], inner) for part in (above, below) if part):
+                yield above, between, below
+
+
+def _gutter(pieces: list[_Piece], height: float, least: int) -> float | None:
+    """Where the left column ends, if there are two with more than `least` pieces each that stand beside each other."""
+    gap = _widest_gap([(p.left, p.right) for p in pieces])
+    if gap is None or gap[1] < _GUTTER * height:
+        return None
+    before = [p for p in pieces if p.right <= gap[0]]
+    after = [p for p in pieces if p.right > gap[0]]
+    if len(before) <= least or len(after) <= least or _is_margin(before, after):
+        return None
+    shared = min(max(p.bottom for p in before), max(p.bottom for p in after)) - max(
+        min(p.top for p in before), min(p.top for p in after)
+    )
+    return gap[0] if least == 1 or shared > 2 * height else None
 
 
 def _widest_gap(spans: list[tuple[float, float]]) -> tuple[float, float] | None:
@@ -151,15 +191,16 @@ def _is_margin(before: list[_Piece], after: list[_Piece]) -> bool:
 def _paragraphs(block: _Block) -> list[str]:
     right = max(p.right for row in block for p in row)
     left = min(p.left for row in block for p in row)
+    gaps = [max(0.0, below[0].top - above[-1].bottom) / below[0].height for above, below in pairwise(block)]
+    spaced = bool(gaps) and max(gaps) - min(gaps) > _SPACED  # space between paragraphs tells them from wrapped lines
     texts: list[str] = []
-    before: _Row | None = None
-    for row in block:
+    for i, row in enumerate(block):
         text = _row_text(row)
-        if before is not None and _continues(before, row, left, right):
+        close = i > 0 and spaced and gaps[i - 1] - min(gaps) < _SPACED / 2
+        if i > 0 and _continues(block[i - 1], row, left, right, close):
             texts[-1] = _joined(texts[-1], text)
         else:
             texts.append(text)
-        before = row
     return texts
 
 
@@ -172,8 +213,9 @@ def _row_text(row: _Row) -> str:
     return text
 
 
-def _continues(before: _Row, row: _Row, left: float, right: float) -> bool:
-    """Whether a row goes on with the sentence of the one above."""
+def _continues(before: _Row, row: _Row, left: float, right: float, close: bool) -> bool:
+    """Whether a row goes on with the sentence of the one above, in a column from `left` to `right`; `close`: it stands
+    closer to it than paragraphs stand here."""
     first, last = row[0], before[-1]
     cells = [p for p in (*before, *row) if not _MARK_ALONE.match(p.line.text)]
     if len(row) > 1 or len(cells) > 2 or BULLET.match(first.line.text):
@@ -184,15 +226,19 @@ def _continues(before: _Row, row: _Row, left: float, right: float) -> bool:
         return False
     if re.search(r"[.!?:;。！？：]$", last.line.text) and first.line.text[:1].isupper():
         return False
-    starts_low = first.line.text[:1].islower()
     indent = first.left - before[0].left
-    if indent < -first.height or indent > 3 * first.height:
-        return starts_low and abs((first.left + first.right) - (before[0].left + last.right)) < 2 * first.height
-    # A next word as long as this row's first one would not have fitted on the line above.
+    centred = abs((first.left + first.right) - (before[0].left + last.right)) < first.height
+    if not centred and not -0.3 * first.height <= indent <= 3 * first.height:
+        return False
+    # The line above was wrapped where this row's first word would not have fitted on it.
     word = first.line.text.split()[0] if first.line.text.split() else ""
     room = (first.right - first.left) * len(word) / max(1, len(first.line.text))
-    wrapped = last.right + room >= right - first.height and last.right - left >= _WRAPPED * (right - left)
-    return starts_low or (wrapped and len(before[0].line.text.split()) > 3)
+    if centred and abs(indent) > 0.3 * first.height:
+        reach, width = right - last.right + last.left - left, last.right - last.left
+    else:
+        reach, width = right - last.right, last.right - left
+    wrapped = reach < room + first.height / 2 and width >= _WRAPPED * (right - left)
+    return wrapped and (close or not first.line.text[:1].isupper())
 
 
 def _joined(text: str, more: str) -> str:

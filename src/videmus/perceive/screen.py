@@ -9,7 +9,7 @@ its title even where the title stays.
 
 Recognition costs a second a page, so it is asked for what is new alone. Each look's picture is compared, pixel by pixel,
 with the page before it and with remembered pages that look like it; lines under which nothing changed are taken over, and
-the rest is read: nothing, one or two parts, or the whole page. Moving areas (a camera box, a video playing inside) are
+the rest is read: nothing, one part of the page, or the whole. Moving areas (a camera box, a video playing inside) are
 not read; footage, where most of the picture moves, is read once in a while, and rows say how many looks were left out.
 """
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from videmus.config import ReadingSettings
 from videmus.model import Box, Evidence, Frame, Look, Origin, ScreenDetail, TextLine, evidence_id
 from videmus.models.text_recognition import Picture, TextRecogniser, inside
-from videmus.perceive.page_changes import Plane, changed_cells, changed_parts, cover, luma_of, mark_box
+from videmus.perceive.page_changes import Plane, changed_cells, changed_part, cover, luma_of, mark_box
 from videmus.perceive.reading_order import BULLET, ordered, page_text
 
 STAGE = "screen"
@@ -145,11 +145,9 @@ class _Reader:
         kept = [x for x in base.lines if not _touched(x, changed, self.aspect) and not _hidden(x.box, moving)]
         lost = [x for x in base.lines if x not in kept and not _hidden(x.box, moving)]
         page.lines = list(kept)
-        blocks = tuple(line.box for line in kept)
-        for part in changed_parts(changed, [x.box for x in lost], self.settings.parts):
-            if self._is_blank(page.luma, part):
-                continue
-            for line in self._clean(self.recogniser.read(image, part, (*moving, *blocks))):
+        part = changed_part(changed, [x.box for x in lost], page.luma, self.settings.change_level)
+        if part is not None:
+            for line in self._clean(self.recogniser.read(image, part, (*moving, *(x.box for x in kept)))):
                 if not any(max(inside(line.box, x.box), inside(x.box, line.box)) > 0.5 for x in page.lines):
                     page.lines.append(_steady(line, lost, self.settings.same_text, True))
         page.lines = ordered(page.lines, self.aspect)
@@ -175,13 +173,6 @@ class _Reader:
             if best is None or cells.sum() < least.sum():
                 best, least = candidate, cells
         return best, least
-
-    def _is_blank(self, luma: Plane, part: Box) -> bool:
-        """Nothing stands in the part: a bullet that went leaves plain ground."""
-        height, width = luma.shape
-        left, top, right, bottom = part
-        piece = luma[int(top * height) : int(np.ceil(bottom * height)), int(left * width) : int(np.ceil(right * width))]
-        return piece.size == 0 or int(np.ptp(piece)) < self.settings.change_level
 
     def _clean(self, lines: Sequence[TextLine]) -> list[TextLine]:
         """Without what is no text: little confidence, no letter, digit or sign of mathematics."""
