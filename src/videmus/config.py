@@ -309,12 +309,31 @@ class SpeechSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How a question finds its moments. Measured by `bench/retrieval.py` on docvideoqa_dev and pstuts_dev, each figure with
+    the weights chosen on one half of the videos and confirmed on the other."""
+
+    length_ms: int = 23_000  # speech that is ranked as one span; 3 sentences of a screencast are 17 s
+    trim_ms: int = 28_000  # a longer row is cut to so much around what matched: recall unchanged, half the seconds
+    context_ms: int = 45_000  # the lecture RAG's window: what is near the question round a span counts for it
+    cosine_weight: float = 1.5  # beside BM25 divided by its maximum (data sets' own trial, confirmed)
+    context_weight: float = 0.5  # recall@5 .760 to .768 and .814 to .821
+    k1: float = 1.2  # BM25 (Robertson and Zaragoza 2009): the usual values
+    b: float = 0.75
+    whole_rows: int = 4_000  # a scope of at most so many rows is ranked whole, not from hits
+    hits: int = 200  # rows taken from each index in a larger scope
+    anchors: int = 64  # of those, the best, whose surroundings are ranked
+    least_cosine: float = 0.2  # a span that holds no word of the question and is less near is no result
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     models: ModelSettings = field(default_factory=ModelSettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
     clips: ClipSettings = field(default_factory=ClipSettings)
     speech: SpeechSettings = field(default_factory=SpeechSettings)
     vectors: VectorSettings = field(default_factory=VectorSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
     reading: ReadingSettings = field(default_factory=ReadingSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     hierarchy: HierarchySettings = field(default_factory=HierarchySettings)
