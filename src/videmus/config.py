@@ -256,6 +256,8 @@ class ReadingSettings:
     page_bits: int = 10  # of 64: hashes further apart are not compared
     footage_share: float = 0.5  # more of the picture moves: footage
     footage_ms: int = 10_000  # footage is read at most this often: a page costs a second, a minute of speech three
+    brief_ms: int = 3_000  # a picture shown no longer, after one without text, is read like footage ...
+    flat_share: float = 0.5  # ... unless so much of it is plain ground (slides 0.66 to 0.94, camera pictures 0.1 to 0.47)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +329,25 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SlideSettings:
+    """Which pages are one slide, and which are none. Cells are of 16 x 16 pixels on a picture 640 wide (900 in 16:9).
+
+    `same_above`, `other_below`: PreMind's structural similarity (Algorithm 1), between which a vision model is asked where
+    one is given. The other numbers were found on the lectures that `bench/segments.py` names.
+    """
+
+    same_above: float = 0.9
+    other_below: float = 0.65
+    stray_cells: int = 2  # so few cells gone are noise
+    figure_cells: int = 8  # of a figure, outside words: so few cells are a pointer or noise
+    figure_share: float = 0.04
+    figure_gone: float = 0.12  # from here another figure
+    flat: float = 0.35  # a page has at least so much even ground where it has few words
+    few_words: int = 4
+    brief_ms: int = 400  # a look shorter than this is a passage between others
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     models: ModelSettings = field(default_factory=ModelSettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
@@ -339,6 +360,7 @@ class Settings:
     hierarchy: HierarchySettings = field(default_factory=HierarchySettings)
     agent: AgentSettings = field(default_factory=AgentSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
+    slides: SlideSettings = field(default_factory=SlideSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     premind: PremindSettings = field(default_factory=PremindSettings)
     summary: SummarySettings = field(default_factory=SummarySettings)

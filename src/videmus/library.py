@@ -69,7 +69,7 @@ class Library:
         self.path = Path(path) if path is not None else config.default_library()
         self.settings = settings or config.load()
         self.store: Store = SqliteStore(self.path, self.settings.store)
-        self.minds = minds or Minds(self.settings)
+        self.minds = minds or Minds(self.settings, calls=self.store)
         self.stop = threading.Event()
 
     def __enter__(self) -> Library:
@@ -81,6 +81,7 @@ class Library:
         self.close()
 
     def close(self) -> None:
+        self.minds.close()
         self.store.close()
 
     # ------------------------------------------------------------ what is in it

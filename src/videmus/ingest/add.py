@@ -19,7 +19,7 @@ from videmus.errors import LibraryError, VidemusError
 from videmus.ingest.pipeline import Events, outcome, run
 from videmus.ingest.sources import Source
 from videmus.ingest.stage import Job, Options, Stage, Stopped
-from videmus.model import Video, content_id
+from videmus.model import Row, Video, content_id
 from videmus.models.minds import Minds
 from videmus.store.protocol import Store
 
@@ -192,8 +192,14 @@ class Adder:
             options={**(known or video).options, "evidence": True},
         )
         self.store.put_video(replace(video, state="processing", reason=None))
-        for stage, rows in read.rows_by_stage().items():
-            self.store.import_rows(video.id, stage, rows)
+        made_by = {origin: stage.name for stage in self.stages for origin in stage.makes}
+        rows: dict[str, list[Row]] = {}
+        for origin, some in read.rows_by_stage().items():
+            rows.setdefault(made_by.get(origin, origin), []).extend(some)
+        for name, some in rows.items():
+            self.store.import_rows(video.id, name, some)
+        for notice in read.notices:
+            self.events.notice(f"{path.name}: {notice}")
         return video
 
     def _unreadable(self, source: Source, about: About, error: VidemusError) -> Video:

@@ -83,13 +83,8 @@ def _some_done(running: dict[Future[Work], Stage]) -> list[Future[Work]]:
 
 def stage_key(job: Job, stage: Stage) -> str:
     """What decides whether a stage's work is still valid: itself, its model and settings, and all that it reads."""
-    parts = [
-        stage.name,
-        stage.version,
-        stage.model(job),
-        stage.settings(job),
-        job.store.digest(job.video.id, stage.reads),
-    ]
+    read = job.store.digest(job.video.id, stage.reads, (stage.name,) if stage.marks else ())
+    parts = [stage.name, stage.version, stage.model(job), stage.settings(job), read]
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

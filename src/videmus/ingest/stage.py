@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
-from typing import Any, Protocol, TypeVar
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from videmus.config import Settings
-from videmus.model import Evidence, EvidenceKind, Frame, Row, Scope, Segment, SegmentKind, Video
+from videmus.errors import LibraryError
+from videmus.model import Cost, Evidence, EvidenceKind, Frame, Row, Scope, Segment, SegmentKind, Video
 from videmus.models.minds import Minds
 from videmus.store.protocol import Store
 
+
+if TYPE_CHECKING:
+    from videmus.models.language import LanguageModel
 
 T = TypeVar("T")
 
@@ -50,6 +54,15 @@ class Meter:
     tokens_out: int = 0
     usd: float | None = 0.0
     problems: list[str] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock, repr=False)
+
+    def add(self, stage: str, cost: Cost) -> None:
+        """Count a call; called from the threads that make them."""
+        with self.lock:
+            self.calls += cost.calls
+            self.tokens_in += cost.tokens_in
+            self.tokens_out += cost.tokens_out
+            self.usd = None if self.usd is None or cost.usd is None else self.usd + cost.usd
 
     @property
     def problem(self) -> str | None:
@@ -92,16 +105,40 @@ class Job:
     def frames(self) -> list[Frame]:
         return self.store.frames(Scope(video=self.video.id))
 
+    def done_evidence(self) -> list[Evidence]:
+        return [row for row in self.done if isinstance(row, Evidence)]
+
     def steps(self, items: Sequence[T]) -> Iterator[T]:
         """The items one by one, with progress."""
         for done, item in enumerate(items):
             self.progress(done, len(items))
             yield item
 
+    def problem(self, text: str) -> None:
+        """One piece could not be done; the rest goes on, and a retry mends it alone."""
+        self.meter.problems.append(text)
+
     def check_stop(self) -> None:
         """Raises Stopped when the user asked to stop; for stages that commit by themselves."""
         if self.stop.is_set():
             raise Stopped
+
+    def metered(self, model: LanguageModel) -> LanguageModel:
+        """The model, its calls counted for this stage."""
+        from videmus.models.language import Tally
+
+        return Tally(model, self.meter.add)
+
+    def pictures(self) -> Callable[[str], bytes]:
+        """Gives the kept JPEG of a frame id; it raises LibraryError when the frame is gone."""
+        known = {f.id: f for f in self.frames()}
+
+        def picture(frame: str) -> bytes:
+            if frame not in known:
+                raise LibraryError("the frame is not in the library", where=frame, next="videmus retry")
+            return self.store.picture(known[frame])
+
+        return picture
 
     @property
     def media(self) -> Path:
@@ -115,7 +152,8 @@ class Stage:
     """One step of the pipeline.
 
     `reads` names the stages whose rows it takes: when they change, it runs again. `model` and `settings` enter its
-    key. `skip` gives the reason why it does not run for this video, or None.
+    key, and with `marks` what a person marked on its own rows (an undone correction). `skip` gives the reason why it
+    does not run for this video, or None.
     """
 
     name: str
@@ -126,3 +164,10 @@ class Stage:
     skip: Callable[[Job], str | None] = lambda job: None
     model: Callable[[Job], str | None] = lambda job: None
     settings: Callable[[Job], Mapping[str, Any]] = lambda job: {}
+    marks: bool = False
+    origins: tuple[str, ...] = ()
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The stage names that the origins of its rows bear: its own, or those of its steps."""
+        return self.origins or (self.name,)

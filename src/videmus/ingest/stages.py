@@ -5,7 +5,7 @@ Each takes the rows of the stages that it `reads` and gives new ones; what a sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -58,7 +58,73 @@ def read(job: Job) -> Iterator[Produced]:
 
     frames = job.frames()
     pictures = ((frame, _picture(job, frame)) for frame in job.steps(frames))
-    yield from read_screen(job.video.id, pictures, job.minds.text_recogniser, job.settings.reading, done=job.done)
+    yield from read_screen(job.video.id, pictures, job.minds.text_recogniser, job.settings.reading, done=job.done_evidence())
+
+
+def describe(job: Job) -> Iterator[Produced]:
+    """A vision model's description of each look: the scene stream."""
+    from videmus.perceive.scene import describe_scenes
+
+    assert job.minds.vision is not None
+    yield from describe_scenes(
+        job.frames(), job.pictures(), job.metered(job.minds.vision), done=job.done, on_problem=job.problem
+    )
+
+
+def understand(job: Job) -> Iterator[Produced]:
+    """Each slide's narration, vision and consolidated text (PreMind's agents; without a model, from what is known)."""
+    from videmus.understand.slides import Means, understand_slides
+
+    language, vision = job.minds.language, job.minds.vision
+    means = Means(
+        job.pictures(),
+        job.metered(language) if language else None,
+        job.metered(vision) if vision else None,
+        job.minds.embedder if language else None,
+        job.settings.models.image_side,
+    )
+    undone = [subject for subject, value in job.store.marks(job.video.id, "slide-texts").items() if value == "undone"]
+    yield from understand_slides(
+        job.segments("slide"),
+        job.evidence("speech"),
+        job.evidence("screen"),
+        means,
+        job.settings.premind,
+        done=job.done,
+        undone=undone,
+        on_problem=job.problem,
+    )
+
+
+def describe_clips(job: Job) -> Iterator[Produced]:
+    """Each clip described from up to 45 frames with its subtitle (Goldfish)."""
+    from videmus.media.decode import frames_at
+    from videmus.media.pictures import encode
+    from videmus.understand.clips import describe_clips
+
+    def pictures(times: Sequence[int]) -> list[tuple[int, bytes]]:
+        width = job.settings.clips.image_side
+        return [(picture.at_ms, encode(picture.rgb)) for picture in frames_at(job.media, times, width=width)]
+
+    assert job.minds.vision is not None
+    yield from describe_clips(
+        job.segments("clip"),
+        job.evidence("speech"),
+        pictures,
+        job.metered(job.minds.vision),
+        job.settings.clips,
+        done=job.done,
+        on_problem=job.problem,
+    )
+
+
+def summarise(job: Job) -> Iterator[Produced]:
+    """Chapters, a summary and key terms, each sentence pointing at its evidence."""
+    from videmus.understand.summary import summarised
+
+    language = job.minds.language
+    rows = job.evidence("speech", "screen", "scene", "consolidated", "clip")
+    yield from summarised(job.video, rows, job.metered(language) if language else None, job.settings.summary)
 
 
 def windows(job: Job) -> Iterator[Produced]:
@@ -103,6 +169,18 @@ def no_pictures(job: Job) -> str | None:
     return no_file(job) or (None if job.video.has_video else "there are no pictures in it")
 
 
+def no_vision(job: Job) -> str | None:
+    return no_pictures(job) or (None if job.minds.vision else "no vision model is configured")
+
+
+def no_slides(job: Job) -> str | None:
+    return None if job.segments("slide") else "it has no slides"
+
+
+def no_clips(job: Job) -> str | None:
+    return no_vision(job) or (None if job.segments("clip") else "it has slides, and no clips")
+
+
 def has_slides(job: Job) -> str | None:
     return "it is a presentation: it has slides" if job.segments("slide") else None
 
@@ -125,10 +203,35 @@ def _picture(job: Job, frame: Frame) -> Any:
     return decode(job.store.picture(frame), where=frame.picture)
 
 
+def _minds(*roles: str) -> Callable[[Job], str | None]:
+    """The names of the configured models of these roles."""
+
+    def names(job: Job) -> str | None:
+        models = {role: getattr(job.minds, role) for role in roles}
+        return " ".join(f"{role}={model.name}" for role, model in models.items() if model) or None
+
+    return names
+
+
+_TEXTS = ("speech", "screen", "scene")
+_UNDERSTOOD = (*_TEXTS, "slide-texts", "clip")
+
 STAGES: tuple[Stage, ...] = (
     Stage("speech", "hearing", 1, (), hear, skip=no_sound, settings=_hearing),
     Stage("changes", "watching", 1, (), watch, skip=no_pictures, settings=_of("screen")),
     Stage("screen", "reading", 1, ("changes",), read, skip=no_pictures, settings=_of("reading")),
-    Stage("windows", "windows", 1, ("speech", "screen"), windows, settings=_of("windows")),
-    Stage("index", "indexing", 1, ("speech", "screen"), index, model=lambda job: job.minds.embedder.name),
-)
+    Stage("scene", "seeing", 1, ("changes",), describe, skip=no_vision, model=_minds("vision")),
+    Stage("clips", "cutting clips", 1, (), clips, skip=has_slides, settings=_of("clips")),
+    Stage("windows", "cutting windows", 1, _TEXTS, windows, settings=_of("windows")),
+    Stage(
+        "slide-texts", "understanding slides", 1, _TEXTS, understand, skip=no_slides, model=_minds("language", "vision"),
+        settings=_of("premind"), marks=True, origins=("correction", "vision", "consolidation"),
+    ),
+    Stage(
+        "clip", "describing clips", 1, ("clips", "speech"), describe_clips, skip=no_clips, model=_minds("vision"),
+        settings=_of("clips"),
+    ),
+    Stage("summary", "summarising", 1, _UNDERSTOOD, summarise, model=_minds("language"), settings=_of("summary")),
+    Stage("index", "indexing", 1, (*_UNDERSTOOD, "summary"), index, model=lambda job: job.minds.embedder.name),
+)  # fmt: skip
+"""The order in which they stand is the order in which they start where nothing else decides."""

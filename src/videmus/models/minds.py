@@ -7,32 +7,49 @@ A mind that is not configured is None, and the stages that need it say "not run"
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from videmus.config import Settings
 
 if TYPE_CHECKING:
+    from videmus.models.cache import CallCache
+    from videmus.models.connect import Connected
+    from videmus.models.language import LanguageModel
+    from videmus.models.speech import SpeechMinds
+    from videmus.models.speech import SpeechMinds
     from videmus.models.text_embedding import TextEmbedder
     from videmus.models.text_recognition import TextRecogniser
 
-T = TypeVar("T")
-
 
 class Minds:
-    """Lazily loaded models; safe to ask from several threads (each is loaded once)."""
+    """Lazily loaded models; safe to ask from several threads (each is loaded once).
+
+    `calls` keeps the replies of language and vision models, `record` is a file that every call is written to, and
+    `budget_usd` what they may cost in all.
+    """
 
     def __init__(
         self,
         settings: Settings,
         *,
+        calls: CallCache | None = None,
+        record: Path | None = None,
+        budget_usd: float | None = None,
         embedder: TextEmbedder | None = None,
         text_recogniser: TextRecogniser | None = None,
+        speech: SpeechMinds | None = None,
+        connected: Connected | None = None,
     ) -> None:
         self.settings = settings
+        self._calls = calls
+        self._record = record
+        self._budget_usd = budget_usd
         self._lock = threading.RLock()
         self._embedder = embedder
         self._text_recogniser = text_recogniser
+        self._speech = speech
+        self._connected = connected
 
     @property
     def embedder(self) -> TextEmbedder:
@@ -51,3 +68,50 @@ class Minds:
             if self._text_recogniser is None:
                 self._text_recogniser = text_recognition.load(self.settings)
             return self._text_recogniser
+
+    @property
+    def connected(self) -> Connected:
+        """The language and vision models. Nothing is sent before the first call."""
+        from videmus.models.connect import connect
+
+        with self._lock:
+            if self._connected is None:
+                self._connected = connect(
+                    self.settings.models, cache=self._calls, record=self._record, budget_usd=self._budget_usd
+                )
+            return self._connected
+
+    @property
+    def language(self) -> LanguageModel | None:
+        return self.connected.language if self._connected or self._names_a_model() else None
+
+    @property
+    def vision(self) -> LanguageModel | None:
+        return self.connected.vision if self._connected or self._names_a_model() else None
+
+    def _names_a_model(self) -> bool:
+        """Without one, the packages that reach models are not even imported."""
+        return bool(self.settings.models.language or self.settings.models.vision)
+
+    def close(self) -> None:
+        if self._connected is not None:
+            self._connected.close()
+
+    @property
+    def speech(self) -> SpeechMinds:
+        """The speech recognisers by language or name, and the voice detector."""
+        from videmus.models.speech import SpeechMinds
+
+        with self._lock:
+            if self._speech is None:
+                self._speech = SpeechMinds(self.settings.models)
+            return self._speech
+
+    def check_speech(self) -> None:
+        """Load and use both bundled recognisers and the voice detector. Raises ModelError."""
+        import numpy as np
+
+        second = np.zeros(16_384, np.float32)
+        self.speech.voice(second)
+        self.speech.detector().languages(second)
+        self.speech.recogniser("en").recognise([second], "en")
