@@ -61,6 +61,13 @@ def cover(boxes: Sequence[Box]) -> float:
     return float(cells.mean())
 
 
+def flat_share(luma: Plane) -> float:
+    """The share of the picture in its commonest brightness, 9 levels wide: slides and screens have a ground, camera
+    pictures have none."""
+    counts = np.bincount(luma.ravel(), minlength=256)
+    return float(np.convolve(counts, np.ones(9, int)).max() / luma.size)
+
+
 def changed_part(cells: Cells, more: Sequence[Box], luma: Plane, level: int) -> Box | None:
     """The box that holds all changed cells and the boxes of `more`, but for those where the page is blank now: a bullet that
     went leaves plain ground."""

@@ -85,6 +85,8 @@ def _cut(pieces: list[_Piece]) -> list[_Block]:
         if len(strip) >= _STRIP and _apart(strip, others):
             return [[strip], *_cut(others)] if strip is rows[0] else [*_cut(others), [strip]]
     for above, between, below in _beside_columns(rows):
+        if len(between) < len(rows) and _is_table(between):
+            return [*_cut([p for row in above for p in row]), between, *_cut([p for row in below for p in row])]
         columns = [p for row in between for p in row]
         gutter = _gutter(columns, height, 1 if len(between) == len(rows) else _COLUMN)
         if gutter is not None:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from videmus.config import ReadingSettings
 from videmus.model import Box, Evidence, Frame, Look, Origin, ScreenDetail, TextLine, evidence_id
 from videmus.models.text_recognition import Picture, TextRecogniser, inside
-from videmus.perceive.page_changes import Plane, changed_cells, changed_part, cover, luma_of, mark_box
+from videmus.perceive.page_changes import Plane, changed_cells, changed_part, cover, flat_share, luma_of, mark_box
 from videmus.perceive.reading_order import BULLET, ordered, page_text
 
 STAGE = "screen"
@@ -62,7 +62,7 @@ class _Shown:
     frame: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Page:
     """A page as it was read: small luma, what moved on it, its lines."""
 
@@ -101,18 +101,17 @@ class _Reader:
             raise ValueError(f"frame {frame.id} has no look: screen text is read from the change detector's frames")
         self.aspect = image.shape[1] / image.shape[0]
         footage = cover(look.moving) > self.settings.footage_share
+        page = _Page(int(frame.hash, 16), luma_of(image, self.settings.width), () if footage else look.moving, [])
         told = look.start_ms < self.resume_ms
-        if footage and not self._due(look):
+        if not self._due(look, page, footage):
             yield from self._turn([], look.start_ms, frame.id)
-            self.page = None
             self.skipped += not told
             return
         if told:
-            page = self._page(frame, image, () if footage else look.moving)
             shown = [x for row in self.done if row.start_ms <= look.start_ms < row.end_ms for x in _lines_of(row)]
             page.lines = ordered(shown, self.aspect)
         else:
-            page = self._read(frame, image, () if footage else look.moving)
+            self._read(page, image)
             yield from self._turn(page.lines, look.start_ms, frame.id)
         self.page = page
         self.pages.append(page)
@@ -122,8 +121,13 @@ class _Reader:
     def finish(self) -> Iterator[Evidence]:
         yield from self._turn([], self.end_ms, "")
 
-    def _due(self, look: Look) -> bool:
-        """Whether this look of footage is to be read: the first, then one every so often."""
+    def _due(self, look: Look, page: _Page, footage: bool) -> bool:
+        """Whether to read this look. Of footage, and of brief pictures without flat ground that follow a picture without text,
+        only one every so often is."""
+        brief = look.end_ms - look.start_ms < self.settings.brief_ms
+        textless = self.page is not None and not self.page.lines
+        if not footage and not (brief and textless and flat_share(page.luma) < self.settings.flat_share):
+            return True
         if self.footage_ms is not None and look.start_ms - self.footage_ms < self.settings.footage_ms:
             return False
         self.footage_ms = look.start_ms
@@ -131,27 +135,24 @@ class _Reader:
 
     # ------------------------------------------------------------ reading what is new
 
-    def _page(self, frame: Frame, image: Picture, moving: tuple[Box, ...]) -> _Page:
-        return _Page(int(frame.hash, 16), luma_of(image, self.settings.width), moving, [])
-
-    def _read(self, frame: Frame, image: Picture, moving: tuple[Box, ...]) -> _Page:
-        page = self._page(frame, image, moving)
+    def _read(self, page: _Page, image: Picture) -> None:
+        """Fill in the page's lines: those of the nearest known page that still stand, and what is read anew."""
         base, changed = self._nearest(page)
         if base is None or changed.mean() > self.settings.whole_share:
-            page.lines = self._clean(self.recogniser.read(image, None, moving))
-            if base is not None:
-                page.lines = [_steady(line, base.lines, self.settings.same_text, False) for line in page.lines]
-            return page
-        kept = [x for x in base.lines if not _touched(x, changed, self.aspect) and not _hidden(x.box, moving)]
-        lost = [x for x in base.lines if x not in kept and not _hidden(x.box, moving)]
+            lines = self._clean(self.recogniser.read(image, None, page.moving))
+            old = [] if base is None else base.lines
+            page.lines = [_steady(line, old, self.settings.same_text, False) for line in lines]
+            return
+        visible = [x for x in base.lines if not any(inside(x.box, m) > 0.5 for m in page.moving)]
+        kept = [x for x in visible if not _touched(x, changed, self.aspect)]
+        lost = [x for x in visible if x not in kept]
         page.lines = list(kept)
         part = changed_part(changed, [x.box for x in lost], page.luma, self.settings.change_level)
         if part is not None:
-            for line in self._clean(self.recogniser.read(image, part, (*moving, *(x.box for x in kept)))):
+            for line in self._clean(self.recogniser.read(image, part, (*page.moving, *(x.box for x in kept)))):
                 if not any(max(inside(line.box, x.box), inside(x.box, line.box)) > 0.5 for x in page.lines):
                     page.lines.append(_steady(line, lost, self.settings.same_text, True))
         page.lines = ordered(page.lines, self.aspect)
-        return page
 
     def _nearest(self, page: _Page) -> tuple[_Page | None, NDArray[np.bool_]]:
         """The page that differs least from this one, of the one before and those that look like it; and the cells that
@@ -235,15 +236,11 @@ def _touched(line: TextLine, changed: NDArray[np.bool_], aspect: float) -> bool:
     return bool(window.any())
 
 
-def _hidden(box: Box, moving: Sequence[Box]) -> bool:
-    return any(inside(box, m) > 0.5 for m in moving)
-
-
 def _steady(line: TextLine, old: Sequence[TextLine], least: float, same_place: bool) -> TextLine:
     """The old reading of the same line, where the new one differs by the recogniser's noise alone."""
     for before in old:
         common = min(inside(line.box, before.box), inside(before.box, line.box))
-        if common < 0.7:
+        if common < 0.5:
             continue
         if line.text == before.text and (same_place or common > 0.85):
             return before
