@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from videmus.models.connect import Connected
     from videmus.models.language import LanguageModel
     from videmus.models.speech import SpeechMinds
-    from videmus.models.speech import SpeechMinds
     from videmus.models.text_embedding import TextEmbedder
     from videmus.models.text_recognition import TextRecogniser
 
