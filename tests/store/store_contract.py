@@ -385,6 +385,7 @@ class StoreContract:
         store.add("see", [frame], {frame.id: JPEG})
         assert [check.ok for check in store.check()] == [True, True, True]
         assert store.sizes()["frames"] == len(JPEG)
+        assert store.sizes()["library.db: frame"] > 0
 
     def test_a_missing_picture_and_an_interrupted_run_are_named(self, store):
         store.put_video(video(state="processing"))

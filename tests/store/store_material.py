@@ -16,6 +16,7 @@ from videmus.model import (
     State,
     Video,
     Word,
+    content_id,
     evidence_id,
     frame_id,
     segment_id,
@@ -59,8 +60,8 @@ def picture_row(at: int, *, of: str = "v1", end: int | None = None) -> Frame:
 def related(source: str, relation: str, target: str, start: int = 0, end: int | None = None, *, of: str = "v1"):
     end = start + 1000 if end is None else end
     return Relation(
-        f"r-{of}-{source}-{relation}-{target}-{start}", of, start, end, source, "person", relation, target, "object",
-        evidence="e1", confidence=0.75, origin=Origin("relations", 1, "rules"),
+        content_id("r", of, source, relation, target, start, end), of, start, end, source, "person", relation, target, "object",
+        evidence="e0123456789abcdef", confidence=0.75, origin=Origin("relations", 1, "rules"),
     )  # fmt: skip
 
 

@@ -276,3 +276,13 @@ def test_opening_a_library_again_reads_no_rows(tmp_path):
     assert store.video("v1") is not None
     assert steps == []  # fewer than 1,000 instructions of SQLite
     store.close()
+
+
+@pytest.mark.parametrize("name", ["with space", "50%20 off", "what?mode=memory", "a#b&c=d", "Übung 学习", "'quote\""])
+def test_a_folder_of_any_name_is_the_librarys_folder(tmp_path, name):
+    filled(tmp_path / name)
+    assert (tmp_path / name / "library.db").stat().st_size > 10_000
+    store = SqliteStore(tmp_path / name)
+    with store.open_readonly_sql() as sql:
+        assert sql.query("SELECT count(*) FROM v_evidence").rows == ((2,),)
+    store.close()

@@ -68,13 +68,14 @@ def sizes(connection: sqlite3.Connection, folder: Path) -> dict[str, int]:
     found = {
         name: _bytes_below(folder / name) for name in ("library.db", "library.db-wal", "frames", "vectors", "media")
     }
-    try:
+    tables = []
+    if connection.execute(
+        "SELECT 1 FROM pragma_compile_options WHERE compile_options = 'ENABLE_DBSTAT_VTAB'"
+    ).fetchone():
         tables = connection.execute(
             "SELECT m.tbl_name, sum(s.pgsize) FROM dbstat AS s JOIN sqlite_master AS m ON m.name = s.name"
-            " WHERE s.aggregate GROUP BY 1 ORDER BY 2 DESC"
+            " WHERE s.aggregate = 1 GROUP BY 1 ORDER BY 2 DESC"
         ).fetchall()
-    except sqlite3.OperationalError:  # no such table: dbstat
-        tables = []
     return {**found, **{f"library.db: {table}": size for table, size in tables}}
 
 

@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 from videmus.config import StoreSettings
 from videmus.errors import LibraryError, UsageError
@@ -269,7 +268,7 @@ class Database:
         return connection
 
     def _uri(self, mode: str) -> str:
-        return f"file:{quote(str(self.file.resolve()))}?mode={mode}" + ("&immutable=1" if self._immutable else "")
+        return f"{self.file.resolve().as_uri()}?mode={mode}" + ("&immutable=1" if self._immutable else "")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -66,6 +66,15 @@ SELECT: Mapping[Table, str] = {
 }
 """What `decoded` reads, for each table; a WHERE clause over the table and `video` fits behind."""
 
+SELECT_BY_VIDEO: Mapping[Table, str] = {
+    table: select.replace(
+        f" FROM {table} JOIN video ON video.n = {table}.video",
+        f" FROM video CROSS JOIN {table} ON {table}.video = video.n",
+    )
+    for table, select in SELECT.items()
+}
+"""The same, told to go from videos to their rows: without statistics SQLite would rather read every row of the library."""
+
 
 def decoded(table: Table, record: Sequence[Any], origins: Mapping[int, Origin]) -> Row:
     """One record of `SELECT[table]` as a row."""
@@ -191,6 +200,13 @@ def added(connection: sqlite3.Connection, stage: str, rows: Sequence[Row], follo
         for follower in followers:
             follower.added(connection, table, numbered)
         new += len(numbered)
+    last: dict[int, int] = {}
+    for row in rows:
+        number = numbers.video(row.video)
+        last[number] = max(last.get(number, 0), row.at_ms if isinstance(row, Frame) else row.end_ms)
+    connection.executemany(
+        "UPDATE video SET last_ms = max(last_ms, ?) WHERE n = ?", [(end, n) for n, end in last.items()]
+    )
     return new
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 
 _ROWS = (
+    # `last_ms` is where the video's last row ends, whatever `duration_ms` says: a clock scope passes over videos by it.
     """
     CREATE TABLE video (
         n INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -28,7 +29,8 @@ _ROWS = (
         has_video INTEGER NOT NULL,
         has_audio INTEGER NOT NULL,
         added_at INTEGER NOT NULL,
-        options TEXT
+        options TEXT,
+        last_ms INTEGER NOT NULL DEFAULT 0
     )
     """,
     "CREATE INDEX video_clock ON video (recorded_at)",
@@ -115,8 +117,6 @@ _ROWS = (
     )
     """,
     "CREATE INDEX relation_time ON relation (video, start_ms)",
-    "CREATE INDEX relation_source ON relation (source, relation, target)",
-    "CREATE INDEX relation_target ON relation (target, relation)",
     """
     CREATE TABLE work (
         video INTEGER NOT NULL,

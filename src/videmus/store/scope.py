@@ -45,8 +45,10 @@ def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
     if scope.end is not None:
         narrow(f"{start} < :scope_end", scope_end=scope.end)
     if scope.after is not None:
+        # The condition on the video follows from the other and spares reading the rows of all earlier videos.
         narrow(
-            f"({end} > :scope_after - video.recorded_at OR {start} >= :scope_after - video.recorded_at)",
+            "video.recorded_at + video.last_ms >= :scope_after"
+            f" AND ({end} > :scope_after - video.recorded_at OR {start} >= :scope_after - video.recorded_at)",
             scope_after=scope.after,
         )
     if scope.before is not None:
@@ -74,7 +76,9 @@ def visible_videos(scope: Scope) -> Clause:
     """The videos that the scope sees, in every state; a clock scope sees those that overlap it."""
     conditions, parameters = _of_video(scope, unfinished=True)
     if scope.after is not None:
-        conditions.append("(video.recorded_at + video.duration_ms > :scope_after OR video.recorded_at >= :scope_after)")
+        conditions.append(
+            "(video.recorded_at + max(video.duration_ms, video.last_ms) > :scope_after OR video.recorded_at >= :scope_after)"
+        )
         parameters["scope_after"] = scope.after
     if scope.before is not None:
         conditions.append("video.recorded_at < :scope_before")

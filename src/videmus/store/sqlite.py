@@ -32,16 +32,16 @@ from videmus.store.database import Database
 from videmus.store.leases import Leases
 from videmus.store.pictures import Pictures
 from videmus.store.protocol import EVERYTHING, Work
-from videmus.store.rows import SELECT, TABLES, Follower
+from videmus.store.rows import SELECT, SELECT_BY_VIDEO, TABLES, Follower
 from videmus.store.scope import Table, visible
 from videmus.store.searching import Searching
 from videmus.store.views import ReadonlySql
 
 _ORDER: Mapping[Table, str] = {
-    "evidence": " ORDER BY evidence.video, evidence.start_ms, evidence.end_ms, evidence.n",
-    "segment": " ORDER BY segment.video, segment.start_ms, segment.end_ms, segment.n",
-    "frame": " ORDER BY frame.video, frame.at_ms, frame.n",
-    "relation": " ORDER BY relation.video, relation.start_ms, relation.end_ms, relation.n",
+    "evidence": " ORDER BY video.n, evidence.start_ms, evidence.end_ms, evidence.n",
+    "segment": " ORDER BY video.n, segment.start_ms, segment.end_ms, segment.n",
+    "frame": " ORDER BY video.n, frame.at_ms, frame.n",
+    "relation": " ORDER BY video.n, relation.start_ms, relation.end_ms, relation.n",
 }
 _OF_STAGE: Mapping[Table, str] = {
     "evidence": " WHERE video.id = ? AND evidence.stage = ?",
@@ -225,9 +225,8 @@ class SqliteStore(Searching):
 
     def evidence_by_id(self, ids: Sequence[str], scope: Scope = EVERYTHING) -> list[Evidence]:
         """In the order asked; unknown ids, and those that the scope does not see, are left out."""
-        found = self._in_scope(
-            "evidence", scope, " AND evidence.id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(list(ids))}
-        )
+        condition = " AND evidence.id IN (SELECT value FROM json_each(:ids))"
+        found = self._in_scope("evidence", scope, condition, {"ids": json.dumps(list(ids))}, by_video=False)
         by_id = {row.id: cast(Evidence, row) for row in found}
         return [by_id[id] for id in ids if id in by_id]
 
@@ -302,9 +301,11 @@ class SqliteStore(Searching):
         condition: str = "",
         values: Mapping[str, Any] = {},
         limit: int | None = None,
+        by_video: bool = True,
     ) -> list[Row]:
         clause = visible(table, scope)
-        sql = SELECT[table] + " WHERE " + clause.sql + condition + _ORDER[table] + " LIMIT :limit"
+        select = SELECT_BY_VIDEO if by_video else SELECT
+        sql = select[table] + " WHERE " + clause.sql + condition + _ORDER[table] + " LIMIT :limit"
         with self._db.reading() as connection:
             records = connection.execute(sql, {**clause.parameters, **values, "limit": -1 if limit is None else limit})
             found = row_tables.all_decoded(connection, table, records, self._origins)
