@@ -73,8 +73,9 @@ def extract(
 ) -> Iterator[Relation]:
     """The relations of one video's captions. A batch whose call failed is told to `on_problem`; the others are done."""
     captions = sorted(captions, key=lambda c: (c.start_ms, c.id))
+    known = _first_said(captions, speech)
     batches = [
-        _Batch(captions[first : first + settings.captions_per_call], speech)
+        _Batch(captions[first : first + settings.captions_per_call], speech, known)
         for first in range(0, len(captions), settings.captions_per_call)
     ]
     for batch, reply in ask_each(model, ((b, b.extraction_prompt(settings)) for b in batches), Extraction):
@@ -93,14 +94,12 @@ def extract(
 
 
 class _Batch:
-    def __init__(self, captions: Sequence[Evidence], speech: Sequence[Evidence]) -> None:
+    def __init__(self, captions: Sequence[Evidence], speech: Sequence[Evidence], known: dict[str, int]) -> None:
         self.captions = captions
+        self.known = known
         first, last = captions[0].start_ms, max(c.end_ms for c in captions)
         self.lines = [line for line in speech if line.start_ms < last and line.end_ms > first and line.text.strip()]
-        self.words: dict[str, int] = {}  # each word of the material, and when it is first known
-        for row in (*captions, *self.lines):
-            for word in naming.words_of(f"{row.speaker or ''} {row.text}"):
-                self.words[word] = min(row.end_ms, self.words.get(word, row.end_ms))
+        self.words = _first_said(captions, self.lines)
 
     def span(self) -> str:
         return f"{clock.format_time(self.captions[0].start_ms)}–{clock.format_time(self.captions[-1].end_ms)}"
@@ -166,10 +165,13 @@ class _Batch:
             ]
             confidence = min(1.0, max(0.0, support.confidence)) if support else settings.unsupported_confidence
             caption = self.captions[relation.caption - 1]
-            for start, end, evidence in intervals(lines, settings.interval_gap_ms) or [
-                (caption.start_ms, caption.end_ms, caption.id)
-            ]:
-                source, target = (self._as_known(name, end) for name in (relation.source, relation.target))
+            stated = (caption.start_ms, caption.end_ms, caption.id)
+            for start, end, evidence in intervals(lines, settings.interval_gap_ms) or [stated]:
+                names = [self._as_known(name, end) for name in (relation.source, relation.target)]
+                if not all(names):  # a line that supports it, but before the name was known: the caption's time then
+                    start, end, evidence = stated
+                    names = [self._as_known(name, end) for name in (relation.source, relation.target)]
+                source, target = names
                 if not source or not target:
                     continue
                 row = row_of(
@@ -182,7 +184,16 @@ class _Batch:
 
     def _as_known(self, name: str, by: int) -> str:
         """The name without the words that the material says only later than `by`: no row knows its future."""
-        return " ".join(w for w in name.split() if all(self.words.get(x, by) <= by for x in naming.words_of(w)))
+        return " ".join(w for w in name.split() if all(self.known.get(x, by) <= by for x in naming.words_of(w)))
+
+
+def _first_said(*streams: Sequence[Evidence]) -> dict[str, int]:
+    """Each word of the rows and of their speakers' names, and when it is first known: at its row's end."""
+    words: dict[str, int] = {}
+    for row in (row for rows in streams for row in rows):
+        for word in naming.words_of(f"{row.speaker or ''} {row.text}"):
+            words[word] = min(row.end_ms, words.get(word, row.end_ms))
+    return words
 
 
 _LONGEST_NAME = 80

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
 
@@ -92,10 +92,12 @@ class Link:
 
 @dataclass(slots=True)
 class Resolution:
-    """`ends` maps a relation's number to the entities of its source and target."""
+    """`ends` maps a relation's number to the entities of its source and target; `also` holds, for ends whose name fits
+    several entities, the others that may be meant: (relation's number, 0 for the source or 1 for the target, entity)."""
 
     entities: list[Named] = field(default_factory=list)
     ends: dict[int, tuple[str, str]] = field(default_factory=dict)
+    also: list[tuple[int, int, str]] = field(default_factory=list)
     aliases: list[Alias] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
 
@@ -114,13 +116,15 @@ def resolve(
     *,
     speakers: Mapping[str, int] | None = None,
     decisions: Sequence[Decision] = (),
+    same_nouns: Mapping[str, str] | None = None,
 ) -> Resolution:
     """The entities of one world (a recording, or a video that belongs to none).
 
-    `speakers` maps labels to the clock time they were first heard: such a name is right as it stands. The result does
+    `speakers` maps labels to the clock time they were first heard: such a name is right as it stands. `same_nouns` maps
+    nouns to the one that stands for all of their meaning, beside those that `naming` knows (`nouns.same_nouns`). The result does
     not depend on the order of `relations`, and more of them at later times change nothing of the earlier ones.
     """
-    resolver = _Resolver(world, speakers or {}, decisions)
+    resolver = _Resolver(world, speakers or {}, decisions, same_nouns or {})
     ordered = sorted(relations, key=lambda r: (r.at, r.evidence, r.n))
     for (at, _), group in groupby(ordered, key=lambda r: (r.at, r.evidence)):
         resolver.take(at, list(group))
@@ -163,8 +167,11 @@ class _Known:
 
 
 class _Resolver:
-    def __init__(self, world: str, speakers: Mapping[str, int], decisions: Sequence[Decision]) -> None:
+    def __init__(
+        self, world: str, speakers: Mapping[str, int], decisions: Sequence[Decision], same_nouns: Mapping[str, str]
+    ) -> None:
         self.world = world
+        self.same_nouns = same_nouns
         self.speakers = {naming.surface("person", label): at for label, at in speakers.items()}
         self.waiting = sorted(decisions, key=lambda d: d.learned_at, reverse=True)
         self.result = Resolution()
@@ -348,6 +355,8 @@ class _Resolver:
             roots.pop(self.sets.root(self.known[self._form("person", other)].entity), None)
         chosen = self._likeliest(roots, named, row.at, spoken_of=end == "target" and row.relation == _SPEAKS_OF)
         self._alias(roots[chosen].entity, name, row.at)
+        side = 0 if end == "source" else 1
+        self.result.also += [(row.n, side, known.entity) for root, known in roots.items() if root != chosen]
         return roots[chosen].entity
 
     def _likeliest(self, roots: Mapping[str, _Known], named: set[str], at: int, spoken_of: bool) -> str:
@@ -370,7 +379,7 @@ class _Resolver:
 
         A bare noun is no description: "the mug" of last week may be any mug.
         """
-        described = naming.thing(form[1])
+        described = self._described(form[1])
         peers = self.things[form[0], described.head]
         for thing, other in peers:
             if thing == described or (
@@ -381,12 +390,16 @@ class _Resolver:
                 self._link_entities(other, entity, at, "described")
         peers.append((described, entity))
 
+    def _described(self, name: str) -> naming.Thing:
+        thing = naming.thing(name)
+        return replace(thing, head=self.same_nouns.get(thing.head, thing.head))
+
     def _shortens(self, short: naming.Thing, full: naming.Thing) -> bool:
         return short != full and self._owned_alike(short, full) and short.marks <= full.marks
 
     def _thing_meant(self, known: _Known, name: str, at: int) -> str:
         """The most telling description that this one can mean, if all that fit are descriptions of one thing."""
-        described = naming.thing(known.form[1])
+        described = self._described(known.form[1])
         entity = known.entity
         fuller = {
             self.sets.root(other): other

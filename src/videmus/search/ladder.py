@@ -114,6 +114,7 @@ def _rungs(graph: GraphStore, slots: Slots, scope: Scope, first_day: int | None)
         relation,
         start,
         end,
+        perhaps=True,
     )
     yield "exact", exact, _described(slots, "day", "time", "source", "target", "relation")
     exact = replace(exact, start=day_start, end=day_end)

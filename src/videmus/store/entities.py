@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,8 +50,13 @@ class EntityStore:
         """Find out anew which entities a world's relations name. Returns how many entities (clusters) there are."""
         with self._db.writing() as connection:
             relations = _relations(connection, world)
+            nouns = connection.execute("SELECT noun, same FROM entity_noun WHERE world = ?", (world,)).fetchall()
             resolution = resolve(
-                world, relations, speakers=_speakers(connection, world), decisions=_decisions(connection, world)
+                world,
+                relations,
+                speakers=_speakers(connection, world),
+                decisions=_decisions(connection, world),
+                same_nouns=dict(nouns),
             )
             _replace(connection, world, relations, resolution)
         return len(set(resolution.clusters().values()))
@@ -66,6 +72,23 @@ class EntityStore:
             for world in worlds:
                 _clear(connection, world)
         return len(worlds)
+
+    def things(self, world: str) -> list[str]:
+        """The names of all things and places of a world, as extracted: what `nouns.same_nouns` is asked about."""
+        sql = (
+            "SELECT DISTINCT name.name FROM relation JOIN video ON video.n = relation.video"  # noqa: S608 - as above
+            f" JOIN name ON name.n IN (relation.source, relation.target) WHERE {WORLD} = ? AND name.kind <> 'person'"
+        )
+        with self._db.reading() as connection:
+            return sorted(name for (name,) in connection.execute(sql, (world,)))
+
+    def keep_same_nouns(self, world: str, same: Mapping[str, str]) -> None:
+        """What a model said of a world's nouns; the next `resolve` uses it."""
+        with self._db.writing() as connection:
+            connection.executemany(
+                "INSERT OR REPLACE INTO entity_noun (world, noun, same) VALUES (?, ?, ?)",
+                [(world, noun, other) for noun, other in same.items()],
+            )
 
     # ------------------------------------------------------------ decisions
 
@@ -227,6 +250,10 @@ def _replace(connection: sqlite3.Connection, world: str, relations: list[Seen], 
         ).fetchall()
     )
     connection.executemany(
+        "INSERT OR IGNORE INTO relation_also (entity, side, start, relation) VALUES (?, ?, ?, ?)",
+        [(numbers[entity], side, starts[n], n) for n, side, entity in found.also],
+    )
+    connection.executemany(
         "INSERT INTO relation_end (relation, source, target, start) VALUES (?, ?, ?, ?)",
         [(r.n, numbers[found.ends[r.n][0]], numbers[found.ends[r.n][1]], starts[r.n]) for r in relations],
     )
@@ -235,6 +262,7 @@ def _replace(connection: sqlite3.Connection, world: str, relations: list[Seen], 
 def _clear(connection: sqlite3.Connection, world: str) -> None:
     members = "(SELECT n FROM entity WHERE world = ?)"
     connection.execute(f"DELETE FROM relation_end WHERE source IN {members}", (world,))  # noqa: S608
+    connection.execute(f"DELETE FROM relation_also WHERE entity IN {members}", (world,))  # noqa: S608
     for table, column in (("entity_alias", "entity"), ("entity_word", "entity"), ("entity_link", "one")):
         connection.execute(f"DELETE FROM {table} WHERE {column} IN {members}", (world,))  # noqa: S608
     connection.execute("DELETE FROM entity WHERE world = ?", (world,))

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from videmus.errors import NotFoundError
@@ -63,6 +63,15 @@ _TABLES = (
     "CREATE INDEX relation_end_source ON relation_end (source, target, start)",
     "CREATE INDEX relation_end_target ON relation_end (target, start)",
     "CREATE TRIGGER relation_gone AFTER DELETE ON relation BEGIN DELETE FROM relation_end WHERE relation = old.n; END",
+    # Ends whose name fits several entities: the others that may be meant (side 0 is the source, 1 the target).
+    """
+    CREATE TABLE relation_also (
+        entity INTEGER NOT NULL, side INTEGER NOT NULL, start INTEGER NOT NULL, relation INTEGER NOT NULL,
+        PRIMARY KEY (entity, side, start, relation)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX relation_also_relation ON relation_also (relation)",
+    "CREATE TABLE entity_noun (world TEXT NOT NULL, noun TEXT NOT NULL, same TEXT NOT NULL, PRIMARY KEY (world, noun))",
     """
     CREATE TABLE graph_decision (
         n INTEGER PRIMARY KEY AUTOINCREMENT, world TEXT NOT NULL, action TEXT NOT NULL, kind TEXT NOT NULL,
@@ -138,7 +147,8 @@ class Group:
 class Wanted:
     """What relations are asked for. Entity sets hold numbers; None leaves open, an empty set fits nothing.
 
-    `start` and `end` by the clock: relations that overlap [start, end). `either` lets sources and targets change places.
+    `start` and `end` by the clock: relations that overlap [start, end). `perhaps` adds those whose name fits several
+    entities, one of them wanted, though another is likelier.
     """
 
     sources: frozenset[int] | None = None
@@ -146,6 +156,7 @@ class Wanted:
     relation: str | None = None
     start: int | None = None
     end: int | None = None
+    perhaps: bool = False
 
 
 class GraphStore:
@@ -320,45 +331,65 @@ def _nearest(
     connection: sqlite3.Connection, wanted: Wanted, scope: Scope, near: int | None, limit: int
 ) -> list[tuple[Any, ...]]:
     """Up to `limit` rows on either side of `near`, read in order of time from the index of each source and target."""
-    condition, values = _condition(wanted, scope)
-    sources: Sequence[int | None] = sorted(wanted.sources) if wanted.sources is not None else [None]
-    targets: Sequence[int | None] = sorted(wanted.targets) if wanted.targets is not None else [None]
-    pairs = [(s, t) for s in sources for t in targets]
-    if len(pairs) > _PAIRS:
-        pairs = [(None, None)]
+    condition, values = _condition(replace(wanted, sources=None, targets=None), scope)
     middle = near if near is not None else (wanted.end if wanted.end is not None else 2**62)
+    values |= {"middle": middle, "limit": limit, "longest": _LONGEST_MS}
     found: dict[int, tuple[Any, ...]] = {}
-    for source, target in pairs:
-        own = condition
-        own_values = dict(values)
-        if (source, target) != (None, None):
-            # One value, not a set: then the index gives the rows in order and LIMIT ends the reading.
-            own = _condition(Wanted(None, None, wanted.relation, wanted.start, wanted.end), scope)[0]
-            for column, value in (("source", source), ("target", target)):
-                if value is not None:
-                    own += f" AND relation_end.{column} = :one_{column}"
-                    own_values[f"one_{column}"] = value
-        if wanted.start is not None:
-            own += " AND relation_end.start > :start - :longest"
-            own_values["longest"] = _LONGEST_MS
-        for side in (
-            "<= :middle {own} ORDER BY relation_end.start DESC",
-            "> :middle {own} ORDER BY relation_end.start",
-        ):
-            sql = f"{_SELECT} WHERE relation_end.start {side.format(own='AND ' + own)} LIMIT :limit"
-            for record in connection.execute(sql, {**own_values, "middle": middle, "limit": limit}):
-                found[record[0]] = record
+    for table, ends in _searches(wanted):
+        for one in ends:
+            parts = [condition, *(_END_IS[table][column] for column in one)]
+            if wanted.start is not None:
+                parts.append(f"{table}.start > :start - :longest")
+            start = f"{table}.start"
+            for side in (f"{start} <= :middle ORDER BY {start} DESC", f"{start} > :middle ORDER BY {start}"):
+                sql = f"{_SELECT[table]} WHERE {' AND '.join(parts)} AND {side} LIMIT :limit"
+                for record in connection.execute(sql, {**values, **{f"one_{c}": n for c, n in one.items()}}):
+                    found[record[0]] = record
     return sorted(found.values(), key=lambda r: (abs(r[5] - middle), r[0]))[:limit]
 
 
-_PAIRS = 200
-_SELECT = (
-    "SELECT relation.n, relation.id, video.id, relation.start_ms, relation.end_ms, relation_end.start,"  # noqa: S608
+def _searches(wanted: Wanted) -> Iterator[tuple[str, list[dict[str, int]]]]:
+    """(table to read in order of time, the ends to look for): one value at a time, for the index then gives the rows in
+    order and LIMIT ends the reading."""
+    sources = [{"source": n} for n in sorted(wanted.sources)] if wanted.sources is not None else [{}]
+    targets = [{"target": n} for n in sorted(wanted.targets)] if wanted.targets is not None else [{}]
+    pairs: list[dict[str, int]] = [{**s, **t} for s in sources for t in targets]
+    yield "relation_end", pairs
+    if wanted.perhaps:
+        yield "also_source", [p for p in pairs if "source" in p]
+        yield "also_target", [p for p in pairs if "target" in p]
+
+
+_END_IS = {
+    "relation_end": {"source": "relation_end.source = :one_source", "target": "relation_end.target = :one_target"},
+    "also_source": {
+        "source": "also_source.entity = :one_source AND also_source.side = 0",
+        "target": "(relation_end.target = :one_target OR EXISTS (SELECT 1 FROM relation_also AS other"
+        " WHERE other.relation = relation_end.relation AND other.side = 1 AND other.entity = :one_target))",
+    },
+    "also_target": {
+        "source": "relation_end.source = :one_source",
+        "target": "also_target.entity = :one_target AND also_target.side = 1",
+    },
+}
+_COLUMNS = (
+    "SELECT relation.n, relation.id, video.id, relation.start_ms, relation.end_ms, relation_end.start,"
     " relation.relation, relation.evidence, relation.confidence, source.name, source.kind, target.name, target.kind,"
-    " relation_end.source, relation_end.target, origin.content"
-    f" FROM {_FROM} JOIN name AS source ON source.n = relation.source JOIN name AS target ON target.n = relation.target"
+    " relation_end.source, relation_end.target, origin.content FROM "
+)
+_NAMES = (
+    " JOIN name AS source ON source.n = relation.source JOIN name AS target ON target.n = relation.target"
     " JOIN origin ON origin.n = relation.origin"
 )
+_SELECT = {
+    "relation_end": f"{_COLUMNS}{_FROM}{_NAMES}",
+    "also_source": f"{_COLUMNS}relation_also AS also_source JOIN {_FROM}{_NAMES}".replace(
+        "relation.video JOIN", "relation.video AND relation_end.relation = also_source.relation JOIN", 1
+    ),
+    "also_target": f"{_COLUMNS}relation_also AS also_target JOIN {_FROM}{_NAMES}".replace(
+        "relation.video JOIN", "relation.video AND relation_end.relation = also_target.relation JOIN", 1
+    ),
+}
 
 
 def _as_facts(connection: sqlite3.Connection, records: Sequence[tuple[Any, ...]], scope: Scope) -> list[Fact]:

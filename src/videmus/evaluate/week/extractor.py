@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel
 
 from videmus.evaluate.week.files import HourFile
 from videmus.evaluate.week.render import Line, TrueRelation
 from videmus.evaluate.week.simulate import SLOT_MS
+from videmus.evaluate.week.vocabulary import Vocabulary
+from videmus.graph import naming
 from videmus.graph.extract import Extraction, FoundName, FoundRelation, Intervals, Support
+from videmus.graph.nouns import NounGroups
 from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import Evidence, Relation, Video
 from videmus.models.language import Data, Prompt
@@ -26,8 +29,9 @@ from videmus.understand import captions
 _NUMBERED = re.compile(r"^\[(\d+)\] (.*)$", re.M)
 
 
-def scripted_extractor(files: Iterable[HourFile]) -> ScriptedModel:
+def scripted_extractor(files: Iterable[HourFile], words: Vocabulary) -> ScriptedModel:
     """The model for these hours. Its captions must be joined ones (made without a model)."""
+    things = [(naming.thing(t[0]).head, naming.thing(t[1]).head) for t in words.things]
     by_caption: dict[str, list[Line]] = {}
     by_line: dict[str, list[TrueRelation]] = defaultdict(list)
     for file in files:
@@ -39,6 +43,8 @@ def scripted_extractor(files: Iterable[HourFile]) -> ScriptedModel:
 
     def answer(prompt: Prompt, result: type[BaseModel]) -> BaseModel:
         data = {part.label: part.text for part in prompt.parts if isinstance(part, Data)}
+        if result is NounGroups:
+            return _noun_groups(data["nouns"], things)
         if result is Extraction:
             return _extraction(data["captions"], by_caption)
         assert result is Intervals, result
@@ -59,6 +65,13 @@ def _captions(file: HourFile) -> list[tuple[list[Line], str]]:
         )
         texts.append((slots[slot], _clean(captions.joined(rows))))
     return texts
+
+
+def _noun_groups(numbered: str, things: Sequence[tuple[str, str]]) -> NounGroups:
+    number_of = {noun: int(number) for number, noun in _NUMBERED.findall(numbered)}
+    return NounGroups(
+        groups=[[number_of[a], number_of[b]] for a, b in things if a != b and a in number_of and b in number_of]
+    )
 
 
 def _extraction(numbered: str, by_caption: dict[str, list[Line]]) -> Extraction:
