@@ -259,7 +259,7 @@ class _Decoder:
                 if after_seek and first is not None and timestamp is not None and timestamp < first:
                     continue
                 at_ms = self._ms(timestamp)
-                if at_ms is None:  # a raw stream, or the last frame of some: the one case where the rate must serve
+                if at_ms is None or at_ms <= last_ms:  # no time, or an impossible one: here alone the rate must serve
                     at_ms = last_ms + max(1, round(1000 / (self.stream.average_rate or 25)))
                 last_ms = at_ms
                 yield at_ms, frame

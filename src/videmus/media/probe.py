@@ -215,6 +215,8 @@ def _check_file(path: Path) -> None:
             raise MediaError("this is a folder, not a file", where=where, next="name a file in it")
         if not path.exists():
             raise MediaError("no such file", where=where, next="check the spelling of the path")
+        if not path.is_file():
+            raise MediaError("this is no regular file", where=where, next="name a video or audio file")
         if path.stat().st_size == 0:
             raise MediaError("the file is empty", where=where, next="copy or download it again")
     except OSError as error:
@@ -223,8 +225,6 @@ def _check_file(path: Path) -> None:
         ) from error
     except ValueError as error:  # a NUL in the path
         raise MediaError("no such file", where=repr(where), next="check the spelling of the path") from error
-    if not path.is_file():
-        raise MediaError("this is no regular file", where=where, next="name a video or audio file")
     if not os.access(path, os.R_OK):
         raise MediaError(
             "you are not allowed to read the file", where=where, next="change its permissions: chmod u+r FILE"
