@@ -131,7 +131,8 @@ class Adder:
 
         wait_until_complete(path)
         print_ = fingerprint(path)
-        if known := self.store.video_by_fingerprint(print_):
+        known = self.store.video_by_fingerprint(print_)
+        if known and known.state != "failed":
             return self._known(known, source, about)
         video = Video(
             id=content_id("v", print_),

@@ -18,9 +18,12 @@ from typing import Protocol
 from videmus.errors import VidemusError
 from videmus.ingest.stage import Job, Kept, Meter, Produced, Stage, Stopped
 from videmus.model import Row, Video, VideoState
-from videmus.store.protocol import Work
+from videmus.store.protocol import Work, WorkState
 
 log = logging.getLogger(__name__)
+
+UNREADABLE = "unreadable"
+"""The key of work that failed before its key was known: no later run takes it for its own."""
 
 LANES = 2
 """Stages at a time. Measured on two cores: recognising speech and reading slides side by side, with one thread each,
@@ -93,34 +96,40 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
     if job.stop.is_set():
         raise Stopped
     video, store = job.video, job.store
-    key = stage_key(job, stage)
     began = time.monotonic()
-    if reason := stage.skip(job):
-        store.begin(video.id, stage.name, key)
-        work = Work(video.id, stage.name, key, "skipped", reason)
-        store.finish(work)
-        events.stage_ended(video, stage, work)
-        return work
-    if not store.begin(video.id, stage.name, key):
-        return next(w for w in store.work(video.id) if w.stage == stage.name)
-    job.done = store.stage_rows(video.id, stage.name)
-    job.progress = lambda done, total: events.stage_progress(video, stage, done, total)
-    events.stage_started(video, stage)
-    reason = None
+    state: WorkState = "done"
+    reason: str | None = None
+    key = UNREADABLE  # until it is known: what the stage's settings are read from may itself be broken
     try:
-        _commit(job, stage, stage.run(job))
+        key = stage_key(job, stage)
+        reason = stage.skip(job)
+        if reason:
+            state = "skipped"
+            store.begin(video.id, stage.name, key)
+        elif not store.begin(video.id, stage.name, key):
+            return next(w for w in store.work(video.id) if w.stage == stage.name)
+        else:
+            job.done = store.stage_rows(video.id, stage.name)
+            job.progress = lambda done, total: events.stage_progress(video, stage, done, total)
+            events.stage_started(video, stage)
+            _commit(job, stage, stage.run(job))
+            reason = job.meter.problem
     except Stopped:
         raise
     except VidemusError as error:
         reason = str(error)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a stage's fault must not lose the video's other stages
         log.exception("stage %s of %s", stage.name, video.source)
         reason = f"fault in Videmus, {type(error).__name__}: {error}"
-    reason = reason or job.meter.problem
+    if reason and state != "skipped":
+        state = "failed"
+    if key == UNREADABLE:
+        store.begin(video.id, stage.name, key)
     rows = len(store.stage_rows(video.id, stage.name))
+    meter = job.meter
+    seconds = time.monotonic() - began
     work = Work(
-        video.id, stage.name, key, "failed" if reason else "done", reason, rows, time.monotonic() - began,
-        job.meter.calls, job.meter.tokens_in, job.meter.tokens_out, job.meter.usd,
+        video.id, stage.name, key, state, reason, rows, seconds, meter.calls, meter.tokens_in, meter.tokens_out, meter.usd
     )  # fmt: skip
     store.finish(work)
     for notice in job.notices:

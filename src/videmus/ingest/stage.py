@@ -18,7 +18,6 @@ from videmus.model import Cost, Evidence, EvidenceKind, Frame, Row, Scope, Segme
 from videmus.models.minds import Minds
 from videmus.store.protocol import Store
 
-
 if TYPE_CHECKING:
     from videmus.models.language import LanguageModel
 
