@@ -347,12 +347,12 @@ class _Resolver:
         if kind != "person":
             return self._thing_meant(known, name, row.at)
         roots = {self.sets.root(c.entity): c for c, _ in self._candidates(known)}
+        if other_kind == "person":
+            roots.pop(self.sets.root(self.known[self._form("person", other)].entity), None)
         if not roots:
             known.own += 1
             self._alias(known.entity, name, row.at)
             return known.entity
-        if other_kind == "person" and len(roots) > 1:
-            roots.pop(self.sets.root(self.known[self._form("person", other)].entity), None)
         chosen = self._likeliest(roots, named, row.at, spoken_of=end == "target" and row.relation == _SPEAKS_OF)
         self._alias(roots[chosen].entity, name, row.at)
         side = 0 if end == "source" else 1
