@@ -182,6 +182,22 @@ class StoreContract:
                 store.picture(frame)
         assert store.frames() == []
 
+    def test_a_picture_never_replaces_one_of_another_video(self, store):
+        for id in ("v1", "v2"):
+            store.put_video(video(id))
+        mine = picture_row(5)
+        store.add("see", [mine], {mine.id: JPEG})
+        intruder = replace(picture_row(5, of="v2"), picture=mine.picture)
+        with pytest.raises(LibraryError, match="inside its video's folder"):
+            store.add("see", [intruder], {intruder.id: b"other"})
+        assert store.picture(mine) == JPEG and store.frames(Scope(video="v2")) == []
+
+    @pytest.mark.parametrize("id", ["", "../v1", "a/b", "a\\b", ".hidden", "nul\0", "C:x", "x" * 65, "-rf", "a b"])
+    def test_an_id_that_cannot_name_a_file_is_refused(self, store, id):
+        with pytest.raises(UsageError, match="cannot be a video's id"):
+            store.put_video(video(id))
+        assert store.videos() == []
+
     def test_a_picture_without_its_row_is_a_mistake(self, store):
         store.put_video(video())
         with pytest.raises(UsageError, match="f9"):
@@ -333,6 +349,7 @@ class StoreContract:
         assert [e.text for e in store.evidence(Scope(facet="speech"))] == ["b"]
         assert [e.text for e in store.evidence(Scope(facet="vision"))] == ["c"]
         assert [e.text for e in store.evidence(Scope(speaker=" ZOË ångström"))] == ["a"]
+        assert [e.text for e in store.evidence(Scope(speaker="ZOE\u0308 A\u030angstro\u0308m"))] == ["a"]
         assert store.evidence(Scope(speaker="Zoë")) == []
         assert store.evidence(Scope(stream="speech", facet="vision")) == []
 

@@ -28,7 +28,7 @@ from videmus.model import (
     detail_from_plain,
     to_plain,
 )
-from videmus.store.scope import Table
+from videmus.store.scope import Table, folded
 
 TABLES: tuple[Table, ...] = ("evidence", "segment", "frame", "relation")
 
@@ -312,9 +312,7 @@ class _Numbers:
     def speaker(self, name: str | None) -> str | None:
         """Registers the name; evidence carries it as text."""
         if name is not None and ("speaker", name) not in self._known:
-            self._connection.execute(
-                "INSERT OR IGNORE INTO speaker (name, folded) VALUES (?, ?)", (name, name.strip().casefold())
-            )
+            self._connection.execute("INSERT OR IGNORE INTO speaker (name, folded) VALUES (?, ?)", (name, folded(name)))
             self._known["speaker", name] = 0
         return name
 

@@ -15,6 +15,7 @@ The clause uses named parameters that begin with `scope_`, so that others fit be
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -67,9 +68,14 @@ def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
         if scope.speaker is not None:
             narrow(
                 "evidence.speaker IN (SELECT name FROM main.speaker WHERE folded = :scope_speaker)",
-                scope_speaker=scope.speaker.strip().casefold(),
+                scope_speaker=folded(scope.speaker),
             )
     return Clause(" AND ".join(conditions) or "1", parameters)
+
+
+def folded(name: str) -> str:
+    """A speaker's name as scopes compare it: case, spaces at its ends and the way accents are written do not matter."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def visible_videos(scope: Scope) -> Clause:

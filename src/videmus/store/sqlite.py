@@ -327,7 +327,12 @@ class SqliteStore(Searching):
         if strange := pictures.keys() - frames.keys():
             raise UsageError(f"pictures without a frame among the rows: {', '.join(sorted(strange))}")
         for id, jpeg in pictures.items():
-            self._pictures.write(frames[id].picture, jpeg)
+            frame = frames[id]
+            if not frame.picture.startswith(f"{frame.video}/"):
+                raise LibraryError(
+                    f"a picture must stay inside its video's folder, {frame.video}/", where=repr(frame.picture)
+                )
+            self._pictures.write(frame.picture, jpeg)
 
     def _sweep(self, below: str = "") -> int:
         """Delete pictures that no row names. Pictures are written under the write lock, so none is on its way here."""

@@ -6,6 +6,7 @@ Enters: a connection inside a transaction.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
@@ -16,6 +17,8 @@ from videmus.model import Scope, Video, to_plain
 from videmus.store.rows import intact
 from videmus.store.scope import visible_videos
 
+_ID = re.compile(r"\w[\w-]{0,63}")
+
 _SELECT = (
     "SELECT video.id, video.fingerprint, video.title, video.duration_ms, video.source, video.state, video.reason,"
     " video.collection, video.recorded_at, video.recording, video.language, video.has_video, video.has_audio,"
@@ -24,7 +27,13 @@ _SELECT = (
 
 
 def put(connection: sqlite3.Connection, video: Video) -> None:
-    """Insert or replace by id. Raises LibraryError when another video has the same fingerprint."""
+    """Insert or replace by id. Raises LibraryError when another video has the same fingerprint, UsageError for a bad id."""
+    if not _ID.fullmatch(video.id):  # it names files: a picture's folder, a lock
+        raise UsageError(
+            f"{video.id!r} cannot be a video's id: letters, digits, _ and - only, at most 64",
+            where=video.source,
+            next="mend the file that it came from",
+        )
     try:
         connection.execute(
             "INSERT INTO video (id, fingerprint, title, duration_ms, source, state, reason, collection, recorded_at,"
