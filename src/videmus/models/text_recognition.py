@@ -4,9 +4,10 @@ Enters: RGB pictures, whole or a region of one. Leaves: lines, their boxes in fr
 confidences. The recogniser at hand is PP-OCRv6 (small), whose weights lie inside the rapidocr wheel; nothing is fetched.
 Knows nothing of time, slides or reading order.
 
-What the bundled model reads: English and every language in Latin letters with their accents, Chinese, Japanese, and Greek
-letters without accents (formulas). Not Cyrillic, Arabic, Hebrew, Hangul or the scripts of India: their letters are not in its
-alphabet, and such text comes out as look-alike Latin letters of low confidence, or not at all.
+What the bundled model reads (tried on printed lines): the European languages in Latin letters with their accents (German,
+French, Spanish, Polish, Czech, Nordic; Turkish loses the dots of İ and ı), Chinese, Japanese, and the Greek letters of
+formulas. Not Vietnamese or accented Greek, whose letters it lacks in part, and not Cyrillic, Hangul, Arabic, Hebrew or the
+scripts of India, which it has not at all: such text comes out as look-alikes of low confidence, or is not seen.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class TextRecogniser(Protocol):
     def counts(self) -> Counts: ...
 
     def read(self, image: Picture, region: Box | None = None, skip: Sequence[Box] = ()) -> list[TextLine]:
-        """The lines of the picture, or of `region` of it; none whose larger part lies in a box of `skip`.
+        """The lines of the picture, or of `region` of it; none whose larger part lies in a box of `skip`; in no
+        particular order.
 
         Boxes are fractions of the whole picture either way. Raises ValueError for a picture of another shape.
         """
@@ -191,8 +193,13 @@ class _Network:
         return quads
 
     def recognise(self, part: Picture, quads: Sequence[NDArray[np.float32]]) -> list[tuple[str, float]]:
-        strips = [self._strip(part, quad) for quad in quads]
-        readings = [("", 0.0)] * len(strips)
+        strips: list[Picture] = []
+        owners: list[int] = []
+        for i, quad in enumerate(quads):
+            for strip in self._strips(part, quad):
+                strips.append(strip)
+                owners.append(i)
+        found = [("", 0.0)] * len(quads)
         order = sorted(range(len(strips)), key=lambda i: strips[i].shape[1])
         while order:
             # Alike in width: padding costs as much as text does.
@@ -206,15 +213,19 @@ class _Network:
                 values[row, :, :, : strip.shape[1]] = (strip.astype(np.float32) * (1 / 127.5) - 1.0).transpose(2, 0, 1)
             (scores,) = self.recogniser.run(None, {self.recogniser.get_inputs()[0].name: values})
             for row, i in enumerate(batch):
-                readings[i] = self._decoded(scores[row])
-        return readings
+                reading = self._decoded(scores[row])
+                found[owners[i]] = max(found[owners[i]], reading, key=lambda r: r[1])
+        return found
 
-    def _strip(self, part: Picture, quad: NDArray[np.float32]) -> Picture:
-        """The line, straightened, 48 pixels high."""
-        across = max(float(np.linalg.norm(quad[0] - quad[1])), float(np.linalg.norm(quad[2] - quad[3])), 1.0)
-        down = max(float(np.linalg.norm(quad[0] - quad[3])), float(np.linalg.norm(quad[1] - quad[2])), 1.0)
-        if down >= self.settings.upright * across:  # a line that runs upwards; a lone "1" is narrow too, but less so
-            quad, across, down = quad[[1, 2, 3, 0]], down, across
+    def _strips(self, part: Picture, quad: NDArray[np.float32]) -> list[Picture]:
+        """The line, straightened; a tall one as it is read upwards and downwards. A lone "1" is narrow too, but less so."""
+        if _side(quad, 0, 3) < self.settings.upright * _side(quad, 0, 1):
+            return [self._straight(part, quad)]
+        return [self._straight(part, quad[[3, 0, 1, 2]]), self._straight(part, quad[[1, 2, 3, 0]])]
+
+    def _straight(self, part: Picture, quad: NDArray[np.float32]) -> Picture:
+        """What lies in the outline, whose first corner is the text's top left, 48 pixels high."""
+        across, down = _side(quad, 0, 1), _side(quad, 0, 3)
         width = max(8, min(self.settings.widest, round(48 * across / down)))
         corners = np.array([[0, 0], [width, 0], [width, 48], [0, 48]], np.float32)
         mode = self.cv2.INTER_AREA if down > 96 else self.cv2.INTER_CUBIC
@@ -233,6 +244,16 @@ class _Network:
             return "", 0.0
         confidence = float(scores[np.flatnonzero(kept), best[kept]].mean())
         return tidy("".join(self.alphabet[i] for i in best[kept])), confidence
+
+
+def _side(quad: NDArray[np.float32], one: int, other: int) -> float:
+    """The longer of two opposite sides; `one` and `other` are the ends of the first."""
+    opposite = [i for i in range(4) if i not in (one, other)]
+    return max(
+        float(np.linalg.norm(quad[one] - quad[other])),
+        float(np.linalg.norm(quad[opposite[0]] - quad[opposite[1]])),
+        1.0,
+    )
 
 
 def _folder() -> Path:

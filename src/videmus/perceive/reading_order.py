@@ -25,6 +25,7 @@ _MARK_ALONE = re.compile(r"^[•●○◦▪■□◆◇❖➢➤►▶▸‣·*
 _GUTTER = 1.2  # of a line's height: a gap between two words is a third of it
 _STRIP = 3  # cells of a strip of navigation
 _COLUMN = 2  # lines that a column under a title has more than
+_SENTENCE = 3  # words of a line that is wrapped: shorter ones below each other are a list
 _CELL_WORDS = 5  # cells of tables are short, lines of columns are not
 _SAME_HEIGHT = 0.3  # boxes of "aceno" and "(bdfg)" differ by a quarter at one type size
 _LEADING = 0.9  # of a line's height: the gap within a paragraph is smaller
@@ -44,7 +45,7 @@ class _Piece:
 
     @property
     def height(self) -> float:
-        return self.bottom - self.top
+        return max(self.bottom - self.top, 1e-6)
 
     @property
     def middle(self) -> float:
@@ -70,7 +71,7 @@ _Block = list[_Row]
 
 def _blocks(lines: Sequence[TextLine], aspect: float) -> list[_Block]:
     pieces = [_Piece(x, x.box[0] * aspect, x.box[1], x.box[2] * aspect, x.box[3]) for x in lines]
-    return _cut(sorted(pieces, key=lambda p: (p.top, p.left)))
+    return _cut(sorted(pieces, key=lambda p: (p.top, p.left, p.bottom, p.right, p.line.text)))
 
 
 def _cut(pieces: list[_Piece]) -> list[_Block]:
@@ -166,7 +167,7 @@ def _is_table(rows: _Block) -> bool:
     cells = [cell for row in several for cell in row if not _MARK_ALONE.match(cell.line.text)]
     if statistics.mean(len(c.line.text.split()) for c in cells) > _CELL_WORDS:
         return False
-    if any(BULLET.match(c.line.text) for row in several for c in row[1:]):
+    if any(BULLET.match(c.line.text) for c in cells):
         return False
     aligned = 0
     for above, below in pairwise(several):
@@ -240,6 +241,7 @@ def _continues(before: _Row, row: _Row, left: float, right: float, close: bool) 
     else:
         reach, width = right - last.right, last.right - left
     wrapped = reach < room + first.height / 2 and width >= _WRAPPED * (right - left)
+    wrapped = wrapped and sum(len(p.line.text.split()) for p in before) >= _SENTENCE
     return wrapped and (close or not first.line.text[:1].isupper())
 
 
