@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from videmus.model import Word
 
@@ -68,16 +68,17 @@ _INVISIBLE = str.maketrans(dict.fromkeys(map(ord, "\u200b\u200e\u200f\u2060\ufef
 def parse(text: str) -> tuple[list[Cue], str]:
     """(cues in order of time, name of the format). No cues where the text has no times that can be read."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    head = next((line.strip() for line in lines if line.strip()), "")
+    first = list(islice((line for line in lines if line.strip()), 1000))
+    head = first[0].strip() if first else ""
     if head.lstrip("\ufeff").startswith("WEBVTT"):
         return _finished(_vtt(lines)), "vtt"
-    if head.lower().startswith("[script info]") or any(line.startswith("Dialogue:") for line in lines[:2000]):
+    if head.lower().startswith("[script info]") or any(line.startswith("Dialogue:") for line in first):
         return _finished(_ass(lines)), "ass"
-    if any(_BRACKETED.match(line) for line in lines[:50]):
+    if any(_BRACKETED.match(line) for line in first[:50]):
         return _finished(_bracketed(lines)), "whisper"
-    if any(_TIMING.match(line) for line in lines[:1000]):
+    if any(_TIMING.match(line) for line in first):
         return _finished(_blocks(lines, _TIMING)), "srt"
-    if any(_SBV_TIMING.match(line) for line in lines[:1000]):
+    if any(_SBV_TIMING.match(line) for line in first):
         return _finished(_blocks(lines, _SBV_TIMING)), "sbv"
     return _finished(_clocked(lines)), "transcript"
 
@@ -263,8 +264,9 @@ def _finished(raw: Iterable[_Raw]) -> list[Cue]:
         text = _clean("\n".join(lines))
         start = max(0, cue.start_ms)
         end = cue.end_ms if cue.end_ms is not None else start
-        if text:
-            cues.append(Cue(start, min(end, MAX_MS), text, cue.speaker, _timed_words(lines, start, end)))
+        made = Cue(start, min(end, MAX_MS), text, cue.speaker, _timed_words(lines, start, end))
+        if text and (not cues or made != cues[-1]):
+            cues.append(made)
     return _with_speakers(_joined_words(_with_ends(cues)))
 
 
@@ -286,11 +288,14 @@ def _with_ends(cues: list[Cue]) -> list[Cue]:
 
 
 def _unrolled(cues: Sequence[_Raw]) -> list[list[str]]:
-    """Each cue's own lines. Rolling captions repeat the lines before: where most cues do, only what is new stays."""
+    """Each cue's own lines. Rolling captions repeat the last line and add one: where most cues do, what is new stays."""
     lines = [[line for line in cue.lines if _clean(line)] for cue in cues]
+    if len(cues) < 4:
+        return lines
     plain = [[_clean(line) for line in each] for each in lines]
     overlaps = [0] + [_overlap(a, b) for a, b in pairwise(plain)]
-    if len(cues) < 4 or sum(n > 0 for n in overlaps) < 0.4 * (len(cues) - 1):
+    rolling = sum(0 < n < len(each) for n, each in zip(overlaps, lines, strict=True))
+    if sum(n > 0 for n in overlaps) < 0.4 * (len(cues) - 1) or rolling < 0.2 * len(cues):
         return lines
     return [each[n:] for each, n in zip(lines, overlaps, strict=True)]
 
