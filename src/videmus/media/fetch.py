@@ -98,6 +98,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         newurl: str,
     ) -> urllib.request.Request | None:
         if urlsplit(newurl).scheme not in ("http", "https"):
+            fp.close()
             raise MediaError("the address leads to something that is no web address", where=newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
@@ -125,6 +126,7 @@ def _plain_file(address: str, work: Path, report: Progress) -> Path | None:
                 resumed = done > 0 and response.status == http.client.PARTIAL_CONTENT
                 _load(response, part, resumed, first.length, report)
         except urllib.error.HTTPError as error:
+            error.close()
             raise MediaError(
                 f"the server says {error.code} {error.reason}", where=address, next="check the address"
             ) from error

@@ -71,7 +71,7 @@ def read(path: str | Path) -> Subtitles:
     text, encoding = decoded(data)
     if not text.strip():
         raise SubtitleError("the file is empty", where=str(path), next="name a subtitle file with text")
-    if text[:4096].count("\x00") > 40:
+    if sum(ord(c) < 32 and c not in "\t\n\r\f\x1b" for c in text[:4096]) > 40:
         raise SubtitleError("not a text file", where=str(path), next="name an SRT, VTT, SBV or ASS file")
     cues, format_ = parse(text)
     if not cues:
