@@ -54,8 +54,11 @@ store = SqliteStore(folder / "library")
 if store.video(V) is None:
     store.put_video(Video(V, "fp", "Talk", 80_000, "talk.mp4"))
 spans = [(n * 10_000, (n + 1) * 10_000) for n in range(8)]
-slides = [Segment(segment_id(V, "slide", a, b), V, a, b, "slide", O, n, f"Title {n}", f"Title {n}\\nalpha {n}") for n, (a, b) in enumerate(spans, 1)]
-speech = [Evidence(evidence_id(V, "speech", a, b, f"Said {a}"), V, a, b, "speech", f"Said {a}", O) for a, b in spans]
+slides, speech = [], []
+for n, (a, b) in enumerate(spans, 1):
+    shown, said = f"Title {n}\\nalpha {n}", f"Said {n}"
+    slides.append(Segment(segment_id(V, "slide", a, b), V, a, b, "slide", O, n, f"Title {n}", shown))
+    speech.append(Evidence(evidence_id(V, "speech", a, b, said), V, a, b, "speech", said, O))
 model = Cached(ScriptedModel(answer, sees=False, concurrency=3), store)
 store.begin(V, "slide-texts", "key")
 done = store.stage_rows(V, "slide-texts")
