@@ -192,6 +192,9 @@ def test_a_page_is_looked_at_no_larger_than_the_setting_says(monkeypatch: pytest
     [
         ("Minyeop Choi¹", "Minyeop Choi ¹"),
         ("x² + y²", "x² + y²"),
+        ("Eunji Park1, Auejin Ham1,2, Sunjun Kim ²", "Eunji Park 1, Auejin Ham 1,2, Sunjun Kim ²"),
+        ("HTML5, CSS3 and RE16", "HTML5, CSS3 and RE16"),
+        ("see Figure1", "see Figure1"),
         ("Ｈｅｌｌｏ，ｗｏｒｌｄ：１", "Hello,world:1"),
         ("学习，深度：1", "学习，深度：1"),
         ("  two   spaces ", "two spaces"),
