@@ -284,7 +284,8 @@ class SpeechSettings:
     most `chunk_ms`: Whisper always computes 30 s. `batch` chunks are recognised together.
     `loop` is Whisper's own limit of compression, `no_speech` and `silent_log_probability` its rule for silence;
     `uncertain` marks rows. `row_ms` is a row's longest time, `row_pause_ms` ends a row where no full stop does.
-    Language: up to `language_windows` spread windows of 30 s; two that agree above `language_sure` are enough.
+    Language: up to `language_windows` spread windows of 30 s; two that agree above `language_sure` are enough, and
+    Latin, Welsh and their like, for which Whisper takes accents (0.7 measured), need `language_seldom`.
     """
 
     level: float = -18.0
@@ -308,6 +309,7 @@ class SpeechSettings:
     row_pause_ms: int = 1_200
     language_windows: int = 3
     language_sure: float = 0.8
+    language_seldom: float = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,9 +344,37 @@ class SlideSettings:
     figure_cells: int = 8  # of a figure, outside words: so few cells are a pointer or noise
     figure_share: float = 0.04
     figure_gone: float = 0.12  # from here another figure
-    flat: float = 0.35  # a page has at least so much even ground where it has few words
-    few_words: int = 4
+    flat: float = 0.35  # a page without words has at least so much even ground
+    flat_least: float = 0.2  # and any page this much
+    few_words: int = 4  # fewer do not make a picture a slide
+    many_words: int = 8
+    still: float = 0.15  # a page without words has at most so much motion on it
+    part_moving: float = 0.45  # and one with few words this much
+    most_moving: float = 0.7
+    lasting_ms: int = 3_000  # a slide is read; a title card is gone sooner
+    presented: float = 0.03  # slides take at least this share of a presentation's time
     brief_ms: int = 400  # a look shorter than this is a passage between others
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """Answers without a language model. The confidence is a logistic model, fitted on docvideoqa_dev: each video asked its
+    own and another video's questions (`bench/retrieval.py --refusal`); see docs for its cross-validated curve."""
+
+    moments: int = 5  # PreMind answers from the top 5
+    sentences: int = 3
+    quote_words: int = 40  # a passage's length; transcripts without punctuation have sentences of hundreds of words
+    sentences_read: int = 60  # embedded for one answer: some 100 ms
+    sentence_cosine: float = 1.5  # as in search
+    standing: float = 0.5  # of the sentence's moment among the moments
+    nearly: float = 0.8  # of the best sentence's fit: said too
+    bias: float = -5.0
+    nearness: float = 6.0
+    together: float = 2.0
+    anywhere: float = 2.0
+    rarest: float = 0.5
+    least_confidence: float = 0.35
+    sure_confidence: float = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +385,7 @@ class Settings:
     speech: SpeechSettings = field(default_factory=SpeechSettings)
     vectors: VectorSettings = field(default_factory=VectorSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    answer: AnswerSettings = field(default_factory=AnswerSettings)
     reading: ReadingSettings = field(default_factory=ReadingSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     hierarchy: HierarchySettings = field(default_factory=HierarchySettings)
