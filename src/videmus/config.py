@@ -101,6 +101,7 @@ class ScreenSettings:
     motion_fill: float = 0.3  # a moving region that fills so much of its bounds is a picture: all of it moves
     motion_margin: int = 4  # what moves is masked with a margin
     learn_ms: int = 3_000  # motion is learned in so much of a new file
+    learn_samples: int = 12  # ... or so many observations of a shot whose packets say that it moves
     box_share: float = 0.15  # a moving part no larger is a camera's box, expected again in the next shot
     half_moving: float = 0.4  # where more of the picture moves, only a cut is a change
     rest_share: float = 0.05  # a picture of which less differs has come to rest
@@ -367,6 +368,9 @@ class AnswerSettings:
     sentences_read: int = 60  # embedded for one answer: some 100 ms
     sentence_cosine: float = 1.5  # as in search
     standing: float = 0.5  # of the sentence's moment among the moments
+    number_asked: float = 0.3  # for a sentence with a number where "how many", "when" ask for one
+    is_question: float = 0.5  # taken from a sentence that asks itself
+    follows_question: float = 0.9  # of the fit of the question that it follows
     nearly: float = 0.8  # of the best sentence's fit: said too
     bias: float = -5.0
     nearness: float = 6.0

@@ -10,7 +10,7 @@ need not recognise again what came before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import exp, log
 from pathlib import Path
@@ -31,6 +31,11 @@ STAGE = "speech"
 VERSION = 1
 BLOCK = 30 * RATE
 NOBODY = "nobody speaks in it"
+
+_SELDOM = frozenset(
+    {"ba", "bo", "br", "cy", "fo", "haw", "ht", "jw", "la", "ln", "mg", "mi", "nn", "oc", "sa", "sn", "su"}
+)
+"""Languages, of those that Whisper knows, in which lectures are rarest."""
 
 Progress = Callable[[int, int], None]
 
@@ -97,7 +102,7 @@ def hear(
     while group := list(islice(pieces, settings.speech.batch)):
         if group[-1].end_ms > resume:
             if known is None:  # nobody spoke where the language was looked for
-                known = _most_likely([speech.detector(name).languages(chunk.samples) for chunk in group])[0]
+                known = _language_of(group, speech, settings.speech, name)
             recogniser = speech.recogniser(known, name)
             for chunk, heard in zip(group, recogniser.recognise([c.samples for c in group], known), strict=True):
                 for row in _rows(chunk, heard, settings.speech):
@@ -145,17 +150,22 @@ def detected_language(
 
     At most twice `language_windows` places are looked at, from the middle outwards.
     """
-    heard: list[dict[str, float]] = []
+    heard: list[Mapping[str, float]] = []
     for share in _places(2 * settings.language_windows if duration_ms > 90_000 else 1):
         start_ms = round(share * duration_ms) if duration_ms > 90_000 else 0
         window = _voiced_window(path, start_ms, speech, settings, track)
         if window is None:
             continue
-        heard.append(dict(speech.detector(name).languages(window)))
-        language, probability = _most_likely(heard)
+        heard.append(speech.detector(name).languages(window))
+        language, probability = _most_likely(heard, settings)
         if len(heard) == settings.language_windows or (len(heard) > 1 and probability >= settings.language_sure):
             return language
-    return _most_likely(heard)[0] if heard else None
+    return _most_likely(heard, settings)[0] if heard else None
+
+
+def _language_of(group: Sequence[Chunk], speech: SpeechMinds, settings: SpeechSettings, name: str) -> str:
+    heard = [speech.detector(name).languages(chunk.samples) for chunk in group]
+    return _most_likely(heard, settings)[0]
 
 
 def _places(count: int) -> list[float]:
@@ -181,13 +191,17 @@ def _voiced_window(
     return found.samples if found is not None and len(found.samples) >= 2 * RATE else None
 
 
-def _most_likely(heard: Sequence[dict[str, float]] | Sequence[Any]) -> tuple[str, float]:
-    """The language of the highest mean probability; English where the model knows no other."""
-    sums: dict[str, float] = {}
+def _most_likely(heard: Sequence[Mapping[str, float]], settings: SpeechSettings) -> tuple[str, float]:
+    """The language of the highest mean probability; English where the model knows no other.
+
+    Whisper takes accents for languages that hardly anyone lectures in (Latin, Welsh, Nynorsk): those need certainty.
+    """
+    means: dict[str, float] = {}
     for probabilities in heard:
         for language, probability in probabilities.items():
-            sums[language] = sums.get(language, 0.0) + probability / len(heard)
-    return max(sums.items(), key=lambda pair: pair[1], default=("en", 1.0))
+            means[language] = means.get(language, 0.0) + probability / len(heard)
+    likely = {k: v for k, v in means.items() if k not in _SELDOM or v >= settings.language_seldom}
+    return max((likely or means).items(), key=lambda pair: pair[1], default=("en", 1.0))
 
 
 # ---------------------------------------------------------------- from a chunk to rows
