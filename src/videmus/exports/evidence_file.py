@@ -3,7 +3,7 @@
 Enters: a path, or a video and its rows. Leaves: rows, or the document. The least file is a title, a length and lists of
 `speech`, `screen` and `scene` rows {start_ms, end_ms, text, speaker?}; ids, origins, details, the other kinds of evidence,
 segments, frames and relations are optional, and so is `fingerprint`, by which a video is known (else by the file's own
-content). `schema()` describes all of it; `evidence_file.schema.json` is that schema as a file. Unknown keys are ignored.
+content). `evidence_schema` describes all of it, `evidence_file.schema.json` the same for other programs.
 
 A file is checked before anything is taken from it, and whoever wrote it is not trusted: every time, id and box.
 References to rows that the file does not hold are left out, so that none can point into another video.
@@ -12,36 +12,28 @@ References to rows that the file does not hold are left out, so that none can po
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
-
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from typing import Any, TypeVar
 
 from videmus.errors import SubtitleError
+from videmus.exports.evidence_schema import MAX_MS, VERSION, Document, EvidenceRow, SpanRow, parsed
 from videmus.media.captions import READING_MS
 from videmus.media.fingerprint import fingerprint
 from videmus.model import (
     EVIDENCE_KINDS,
     Box,
-    EntityKind,
     Evidence,
     EvidenceKind,
     Frame,
-    Look,
-    NarrationDetail,
     Origin,
     Relation,
     Row,
     SceneDetail,
     ScreenDetail,
     Segment,
-    SegmentKind,
-    SlideTextDetail,
     SpeechDetail,
-    State,
     SummaryDetail,
     Video,
     content_id,
@@ -50,13 +42,6 @@ from videmus.model import (
     segment_id,
     to_plain,
 )
-
-VERSION = 1
-MAX_BYTES = 512 * 2**20
-MAX_MS = 10_000 * 3_600_000
-"""No video is longer than 10,000 hours; a time beyond is a slip or an attack."""
-
-MAX_WALL_CLOCK_MS = 253_402_300_800_000  # the year 10000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +67,7 @@ def read(path: str | Path) -> EvidenceFile:
     Raises SubtitleError naming the place in the document (`speech[3].start_ms`) for anything wrong with it.
     """
     path = Path(path)
-    document = _parsed(path)
+    document = parsed(path)
     print_ = document.fingerprint or fingerprint(path)
     id = content_id("v", print_)
     if document.fingerprint and document.id and document.id != id:
@@ -168,11 +153,6 @@ def write(
     return document
 
 
-def schema() -> dict[str, Any]:
-    """The JSON schema of evidence files."""
-    return _Document.model_json_schema(by_alias=True)
-
-
 def _row_plain(row: Row, without: tuple[str, ...], origin: int) -> dict[str, Any]:
     plain: dict[str, Any] = to_plain(row)
     for key in ("video", "origin", *without):
@@ -184,201 +164,12 @@ def _row_plain(row: Row, without: tuple[str, ...], origin: int) -> dict[str, Any
     return {**plain, "origin": origin}
 
 
-# ---------------------------------------------------------------- the document, as pydantic checks it
-
-
-def _integral(value: object) -> object:
-    """1000.0 is 1000: some programs write every number with a point."""
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
-
-def _storable(text: str) -> str:
-    """Text that every database takes: no NUL, no half of a character."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-
-
-def _jpeg(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            data = base64.b64decode(value, validate=True)
-        except (binascii.Error, ValueError) as error:
-            raise ValueError("not base64") from error
-        if not data.startswith(b"\xff\xd8\xff"):
-            raise ValueError("not a JPEG picture")
-        return data
-    return value
-
-
-Ms = Annotated[int, BeforeValidator(_integral), Field(ge=0, le=MAX_MS)]
-Whole = Annotated[int, BeforeValidator(_integral), Field(ge=0, le=2**53)]
-Text = Annotated[str, AfterValidator(_storable)]
-Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,80}$")]
-Web = Annotated[str, Field(pattern=r"^https?://[^\s\x00-\x1f]{1,2000}$")]
-
-
-class _Base(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False, regex_engine="rust-regex")
-
-
-class _OriginRow(_Base):
-    stage: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
-    version: Whole = 1
-    model: Text | None = None
-    settings: dict[str, Any] = {}
-
-    def origin(self) -> Origin:
-        return Origin(self.stage, self.version, self.model, self.settings)
-
-
-class _SpanRow(_Base):
-    start_ms: Ms
-    end_ms: Ms
-    id: Id | None = None
-    video: Id | None = None
-    origin: Whole | None = None
-    sources: tuple[Id, ...] = ()
-
-
-class _EvidenceRow(_SpanRow):
-    """One thing said, shown, seen or concluded over [start_ms, end_ms)."""
-
-    text: Text
-    speaker: Text | None = None
-    segment: Id | None = None
-
-
-class _SpeechRow(_EvidenceRow):
-    detail: SpeechDetail | None = None
-
-
-class _ScreenRow(_EvidenceRow):
-    detail: ScreenDetail | None = None
-
-
-class _SceneRow(_EvidenceRow):
-    detail: SceneDetail | None = None
-
-
-class _SlideTextRow(_EvidenceRow):
-    detail: SlideTextDetail | None = None
-
-
-class _NarrationRow(_EvidenceRow):
-    detail: NarrationDetail | None = None
-
-
-class _SummaryRow(_EvidenceRow):
-    detail: SummaryDetail | None = None
-
-
-class _SegmentRow(_SpanRow):
-    kind: SegmentKind
-    slide: Whole | None = None
-    title: Text | None = None
-    text: Text = ""
-    states: tuple[State, ...] = ()
-    keyframe: Id | None = None
-    number: Text | None = None
-
-
-class _FrameRow(_Base):
-    at_ms: Ms
-    hash: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{0,64}$")]
-    width: Annotated[int, Field(ge=1, le=100_000)]
-    height: Annotated[int, Field(ge=1, le=100_000)]
-    id: Id | None = None
-    video: Id | None = None
-    origin: Whole | None = None
-    picture: Annotated[str, Field(max_length=200)] = ""
-    look: Look | None = None
-    jpeg: Annotated[bytes | None, BeforeValidator(_jpeg)] = Field(None, description="The picture, JPEG in base64.")
-
-
-class _RelationRow(_SpanRow):
-    source: Text
-    source_kind: EntityKind
-    relation: Text
-    target: Text
-    target_kind: EntityKind
-    evidence: Id
-    confidence: Annotated[float, Field(ge=0, le=1)]
-
-
-class _Document(_Base):
-    """A Videmus evidence file: what is known of one video, without the video. Times are milliseconds from its start."""
-
-    model_config = ConfigDict(title="Videmus evidence file")
-
-    videmus_evidence: Annotated[int, Field(ge=1)]
-    title: Text
-    duration_ms: Ms = 0
-    id: Id | None = None
-    fingerprint: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{8,128}$")] | None = None
-    source: Web | None = None
-    collection: Text | None = None
-    recorded_at: Annotated[int, BeforeValidator(_integral), Field(ge=0, le=MAX_WALL_CLOCK_MS)] | None = None
-    recording: Text | None = None
-    language: Text | None = None
-    has_video: bool = False
-    has_audio: bool = False
-    origins: tuple[_OriginRow, ...] = ()
-    speech: tuple[_SpeechRow, ...] = ()
-    screen: tuple[_ScreenRow, ...] = ()
-    scene: tuple[_SceneRow, ...] = ()
-    vision: tuple[_SlideTextRow, ...] = ()
-    narration: tuple[_NarrationRow, ...] = ()
-    consolidated: tuple[_SlideTextRow, ...] = ()
-    clip: tuple[_SceneRow, ...] = ()
-    caption: tuple[_SceneRow, ...] = ()
-    summary: tuple[_SummaryRow, ...] = ()
-    segments: tuple[_SegmentRow, ...] = ()
-    frames: tuple[_FrameRow, ...] = ()
-    relations: tuple[_RelationRow, ...] = ()
-
-
-def _parsed(path: Path) -> _Document:
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise SubtitleError(f"{size:,} bytes are too much for an evidence file", where=str(path), next="split it")
-        data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise SubtitleError(
-            f"the file cannot be read: {error.strerror}", where=str(path), next="check the path and its permissions"
-        ) from error
-    try:
-        document = _Document.model_validate_json(data)
-    except ValidationError as error:
-        raise _readable(error, path) from error
-    if document.videmus_evidence > VERSION:
-        raise SubtitleError(
-            f"the file is of version {document.videmus_evidence}, newer than this program reads",
-            where=f"{path}: videmus_evidence",
-            next="install a newer Videmus",
-        )
-    return document
-
-
-def _readable(error: ValidationError, path: Path) -> SubtitleError:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ""
-    for step in first["loc"]:
-        place += f"[{step}]" if isinstance(step, int) else f".{step}" if place else str(step)
-    more = f", and {error.error_count() - 1} more faults" if error.error_count() > 1 else ""
-    message = first["msg"].removeprefix("Value error, ")
-    return SubtitleError(
-        f"not a sound evidence file: {message[:1].lower()}{message[1:]}{more}",
-        where=f"{path}: {place}" if place else str(path),
-        next="mend that place; the format is in evidence_file.schema.json",
-    )
-
-
 # ---------------------------------------------------------------- rows
 
 
-def _rows(document: _Document, video: str, path: Path) -> Iterator[Row]:
+def _rows(document: Document, video: str, path: Path) -> Iterator[Row]:
     for kind in EVIDENCE_KINDS:
-        rows: tuple[_EvidenceRow, ...] = getattr(document, kind)
+        rows: tuple[EvidenceRow, ...] = getattr(document, kind)
         for number, row in enumerate(rows):
             place = f"{kind}[{number}]"
             _check_video(row.video, video, path, place)
@@ -441,7 +232,7 @@ def _rows(document: _Document, video: str, path: Path) -> Iterator[Row]:
         )
 
 
-def _evidence(row: _EvidenceRow, kind: EvidenceKind, origin: Origin, video: str, path: Path, place: str) -> Evidence:
+def _evidence(row: EvidenceRow, kind: EvidenceKind, origin: Origin, video: str, path: Path, place: str) -> Evidence:
     detail = getattr(row, "detail", None)
     end_ms = row.end_ms
     if end_ms < row.start_ms:  # met in published transcripts
@@ -466,7 +257,7 @@ def _evidence(row: _EvidenceRow, kind: EvidenceKind, origin: Origin, video: str,
     )
 
 
-def _origin(document: _Document, number: int | None, stage: str, path: Path, place: str) -> Origin:
+def _origin(document: Document, number: int | None, stage: str, path: Path, place: str) -> Origin:
     """The origin that a row names by its number in `origins`; a row without one was brought by the file."""
     if number is None:
         return Origin(stage, 1, None, {"from": "evidence file"})
@@ -482,7 +273,7 @@ def _picture(given: str, video: str, frame: str) -> str:
     return given if plain and len(parts) > 1 and parts[0] == video else f"{video}/{frame}.jpg"
 
 
-def _check_span(row: _SpanRow, video: str, path: Path, place: str) -> None:
+def _check_span(row: SpanRow, video: str, path: Path, place: str) -> None:
     _check_video(row.video, video, path, place)
     _check_times(row.start_ms, row.end_ms, path, place)
 
