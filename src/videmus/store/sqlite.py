@@ -29,6 +29,9 @@ from videmus.store import calls, checks, ledger, videos
 from videmus.store import rows as row_tables
 from videmus.store.checks import Check
 from videmus.store.database import Database
+from videmus.store.entities import EntityStore
+from videmus.store.frame_vectors import FrameVectors
+from videmus.store.graph import GraphStore
 from videmus.store.leases import Leases
 from videmus.store.pictures import Pictures
 from videmus.store.protocol import EVERYTHING, Work
@@ -68,6 +71,9 @@ class SqliteStore(Searching):
         self._leases = Leases(folder / "locks")
         self._origins: dict[int, Origin] = {}
         self._followers: tuple[Follower, ...] = self._follow(folder)
+        self.graph = GraphStore(self._db)
+        self.entities = EntityStore(self._db)
+        self.frame_vectors = FrameVectors(self._db)
 
     @property
     def read_only(self) -> bool:

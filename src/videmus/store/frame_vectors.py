@@ -1,0 +1,282 @@
+"""Vectors of frames: float16 in SQLite is the truth; what is in memory is a cache of it.
+
+Enters: frames with their vectors, questions' vectors, scopes. Leaves: frames by their best similarity. Up to `EXACT` frames
+are compared one by one, as are those of a narrow scope; beyond, an inverted file over 8-bit vectors (FAISS IVF-SQ8) finds
+candidates, whose vectors are then compared as they are. An IVF and not the texts' HNSW: a year has 600,000 frames, for which
+it is made in a minute instead of ten and takes half the memory, and a scope's mask costs it nothing. A scope acts inside the
+search. What two models made is never compared.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videmus.errors import VectorSpaceError
+from videmus.model import Frame, Scope
+from videmus.store import rows as row_tables
+from videmus.store.scope import visible
+
+if TYPE_CHECKING:
+    from videmus.store.database import Database
+
+EXACT = 40_000
+"""Frames that are compared one by one: 40,000 of 512 dimensions take some 10 ms."""
+
+PROBES = 24
+"""Lists of the inverted file that are looked into, of some 1,000: measured with `bench/week.py year`."""
+
+RERANKED = 4
+"""For each wanted frame so many candidates are compared by their full vectors."""
+
+_CREATE = (
+    "CREATE TABLE frame_vector (n INTEGER PRIMARY KEY, frame INTEGER NOT NULL, model TEXT NOT NULL, value BLOB NOT NULL,"
+    " UNIQUE (model, frame))",
+    "CREATE TRIGGER frame_gone AFTER DELETE ON frame BEGIN DELETE FROM frame_vector WHERE frame = old.n; END",
+)
+
+
+def create_frame_vectors(connection: sqlite3.Connection) -> None:
+    """The migration "frame vectors"."""
+    for statement in _CREATE:
+        connection.execute(statement)
+
+
+class FrameVectors:
+    """Made from a store's database. Safe to use from several threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self._lock = threading.RLock()
+        self._spaces: dict[str, _Space] = {}
+
+    def without(self, model: str, scope: Scope) -> list[Frame]:
+        """Frames that this model has not embedded yet."""
+        clause = visible("frame", scope, unfinished=True)
+        sql = (
+            f"{row_tables.SELECT['frame']} WHERE {clause.sql} AND NOT EXISTS (SELECT 1 FROM frame_vector"  # noqa: S608
+            " WHERE frame_vector.frame = frame.n AND frame_vector.model = :model) ORDER BY frame.video, frame.at_ms"
+        )
+        with self._db.reading() as connection:
+            records = connection.execute(sql, {**clause.parameters, "model": model}).fetchall()
+            found = row_tables.all_decoded(connection, "frame", records, {})
+        return [f for f in found if isinstance(f, Frame)]
+
+    def add(self, model: str, frames: Sequence[str], vectors: NDArray[np.floating]) -> int:
+        """Commit vectors of unit length for frames by id; frames that are gone are left out. Returns how many."""
+        with self._db.writing() as connection:
+            numbers = dict(
+                connection.execute(
+                    "SELECT id, n FROM frame WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(frames)),)
+                ).fetchall()
+            )
+            given = [
+                (numbers[id], model, v.astype(np.float16).tobytes())
+                for id, v in zip(frames, vectors, strict=True)
+                if id in numbers
+            ]
+            connection.executemany("INSERT OR REPLACE INTO frame_vector (frame, model, value) VALUES (?, ?, ?)", given)
+        return len(given)
+
+    def count(self, model: str) -> int:
+        with self._db.reading() as connection:
+            return int(connection.execute("SELECT count(*) FROM frame_vector WHERE model = ?", (model,)).fetchone()[0])
+
+    def nearest(self, model: str, queries: NDArray[np.float32], scope: Scope, limit: int) -> list[tuple[Frame, float]]:
+        """(frame, best cosine over the queries), best first; shape of `queries` is (queries, dimension).
+
+        Raises VectorSpaceError when frames were embedded by another model alone.
+        """
+        with self._db.reading() as connection, self._lock:
+            space = self._spaces.setdefault(model, _Space(model))
+            space.follow(connection)
+            if not len(space.frames):
+                self._refuse_other(connection, model)
+                return []
+            allowed = _allowed(connection, space, scope)
+            found = dict(space.nearest(connection, queries, allowed, limit))
+            return _frames(connection, found, scope)
+
+    def alike(self, frame: Frame, scope: Scope, limit: int) -> list[tuple[Frame, float]]:
+        """Other frames by the share of equal bits of their perceptual hashes, most alike first."""
+        clause = visible("frame", scope)
+        sql = (
+            "SELECT frame.n, frame.hash FROM frame JOIN video ON video.n = frame.video"  # noqa: S608 - our own names
+            f" WHERE {clause.sql} AND frame.id <> :id AND length(frame.hash) = length(:hash)"
+        )
+        mine = int(frame.hash, 16)
+        bits = 4 * len(frame.hash)
+        with self._db.reading() as connection:
+            records = connection.execute(sql, {**clause.parameters, "id": frame.id, "hash": frame.hash}).fetchall()
+            scores = {n: 1 - (mine ^ int(hash, 16)).bit_count() / bits for n, hash in records}
+            best = dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit])
+            return _frames(connection, best, scope)
+
+    @staticmethod
+    def _refuse_other(connection: sqlite3.Connection, model: str) -> None:
+        others = [
+            name for (name,) in connection.execute("SELECT DISTINCT model FROM frame_vector WHERE model <> ?", (model,))
+        ]
+        if others:
+            raise VectorSpaceError(
+                f"the frames' vectors come from {', '.join(others)}, not from {model}",
+                next="`videmus rebuild` embeds the frames anew",
+            )
+
+
+def _frames(connection: sqlite3.Connection, scores: Mapping[int, float], scope: Scope) -> list[tuple[Frame, float]]:
+    """The frames of these numbers with their scores, best first; what the scope does not see is not among them."""
+    clause = visible("frame", scope)
+    sql = (
+        f"SELECT frame.n, frame.id FROM frame JOIN video ON video.n = frame.video WHERE {clause.sql}"  # noqa: S608
+        " AND frame.n IN (SELECT value FROM json_each(:numbers))"
+    )
+    values = {**clause.parameters, "numbers": json.dumps(list(scores))}
+    number_of = {id: n for n, id in connection.execute(sql, values)}
+    rows = row_tables.SELECT["frame"] + " WHERE frame.n IN (SELECT value FROM json_each(?))"
+    records = connection.execute(rows, (json.dumps(list(number_of.values())),)).fetchall()
+    found = [f for f in row_tables.all_decoded(connection, "frame", records, {}) if isinstance(f, Frame)]
+    return sorted(
+        ((f, scores[number_of[f.id]]) for f in found), key=lambda pair: (-pair[1], pair[0].video, pair[0].at_ms)
+    )
+
+
+def _allowed(connection: sqlite3.Connection, space: _Space, scope: Scope) -> NDArray[np.bool_] | None:
+    """A mask over the space's frames, or None when all are seen."""
+    clause = visible("frame", scope)
+    sql = f"SELECT frame.n FROM frame JOIN video ON video.n = frame.video WHERE {clause.sql}"  # noqa: S608 - our own names
+    if scope == Scope():
+        hidden = connection.execute("SELECT 1 FROM video WHERE state = 'processing' LIMIT 1").fetchone()
+        if hidden is None:
+            return None
+    spans = _spans(connection, scope)
+    if spans is not None:
+        mask = np.zeros(len(space.frames), bool)
+        for video, last in spans:
+            first, end = np.searchsorted(space.video_of, [video, video + 1])
+            inside = slice(int(first), int(end))
+            mask[inside] = space.at_of[inside] <= last
+        return mask
+    numbers = np.fromiter((n for (n,) in connection.execute(sql, clause.parameters)), np.int64)
+    return np.isin(space.frames, numbers)
+
+
+def _spans(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]] | None:
+    """For scopes that only name videos and `at`: each video with the last moment seen of it. A year's frames need no
+    list then. None for other scopes."""
+    if any(v is not None for v in (scope.start, scope.end, scope.after, scope.before)):
+        return None
+    conditions = ["state <> 'processing'"]
+    values: dict[str, Any] = {}
+    for column in ("id", "collection", "recording"):
+        value = scope.video if column == "id" else getattr(scope, column)
+        if value is not None:
+            conditions.append(f"{column} = :{column}")
+            values[column] = value
+    if scope.at is not None:
+        conditions.append("recorded_at IS NOT NULL")
+    sql = f"SELECT n, recorded_at FROM video WHERE {' AND '.join(conditions)}"  # noqa: S608 - our own names
+    return [
+        (n, scope.at - recorded if scope.at is not None else 2**62) for n, recorded in connection.execute(sql, values)
+    ]
+
+
+class _Space:
+    """One model's vectors, sorted by video and time (`video_of`, `at_of`)."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.frames = np.zeros(0, np.int64)
+        self.video_of = np.zeros(0, np.int64)
+        self.at_of = np.zeros(0, np.int64)
+        self._numbers = np.zeros(0, np.int64)  # of the rows of frame_vector
+        self._matrix: NDArray[np.float16] | None = None
+        self._index: Any = None
+        self._state = (-1, -1)
+
+    def follow(self, connection: sqlite3.Connection) -> None:
+        """Load what the table holds, when it has changed."""
+        state = connection.execute(
+            "SELECT count(*), coalesce(max(n), 0) FROM frame_vector WHERE model = ?", (self.model,)
+        ).fetchone()
+        if tuple(state) == self._state:
+            return
+        count = int(state[0])
+        numbers = np.zeros((count, 4), np.int64)
+        matrix: NDArray[np.float16] | None = None
+        rows = connection.execute(
+            "SELECT frame_vector.n, frame.n, frame.video, frame.at_ms, frame_vector.value FROM frame_vector"
+            " JOIN frame ON frame.n = frame_vector.frame WHERE model = ? ORDER BY frame.video, frame.at_ms, frame.n",
+            (self.model,),
+        )
+        for k, (n, frame, video, at, value) in enumerate(rows):
+            if matrix is None:
+                matrix = np.zeros((count, len(value) // 2), np.float16)
+            numbers[k] = (n, frame, video, at)
+            matrix[k] = np.frombuffer(value, np.float16)
+        self._numbers, self.frames, self.video_of, self.at_of = (numbers[:, c].copy() for c in range(4))
+        self._matrix = matrix
+        self._index = _inverted_file(matrix) if matrix is not None and count > EXACT else None
+        self._state = (count, int(state[1]))
+
+    def nearest(
+        self,
+        connection: sqlite3.Connection,
+        queries: NDArray[np.float32],
+        allowed: NDArray[np.bool_] | None,
+        limit: int,
+    ) -> list[tuple[int, float]]:
+        assert self._matrix is not None
+        seen = len(self.frames) if allowed is None else int(allowed.sum())
+        if not seen:
+            return []
+        if self._index is None or seen <= EXACT:
+            candidates = np.arange(len(self.frames)) if allowed is None else np.flatnonzero(allowed)
+        else:
+            candidates = self._probed(queries, allowed, limit * RERANKED)
+        best = np.full(len(candidates), -2.0, np.float32)
+        for first in range(0, len(candidates), 8_192):
+            part = self._matrix[candidates[first : first + 8_192]].astype(np.float32)
+            best[first : first + len(part)] = (part @ queries.T).max(1)
+        order = np.argsort(-best, kind="stable")[:limit]
+        return [(int(self.frames[candidates[k]]), float(best[k])) for k in order]
+
+    def _probed(
+        self, queries: NDArray[np.float32], allowed: NDArray[np.bool_] | None, wanted: int
+    ) -> NDArray[np.int64]:
+        import faiss
+
+        selector = None
+        if allowed is not None:
+            bits = np.packbits(allowed, bitorder="little")
+            selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
+        parameters = _parameters(faiss, selector)
+        _, found = self._index.search(queries, wanted, params=parameters)
+        return np.unique(found[found >= 0])
+
+
+def _parameters(faiss: Any, selector: Any) -> Any:
+    return faiss.SearchParametersIVF(nprobe=PROBES, sel=selector)
+
+
+def _inverted_file(matrix: NDArray[np.float16]) -> Any:
+    import faiss
+
+    count, dimension = matrix.shape
+    lists = int(min(1_024, max(64, count**0.5)))
+    quantizer = faiss.IndexFlatIP(dimension)
+    index = faiss.IndexIVFScalarQuantizer(
+        quantizer, dimension, lists, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
+    )
+    index.cp.niter = 8
+    sample = np.random.default_rng(0).choice(count, min(count, lists * 40), replace=False)
+    index.train(matrix[np.sort(sample)].astype(np.float32))
+    for first in range(0, count, 32_768):
+        index.add(matrix[first : first + 32_768].astype(np.float32))
+    return index
