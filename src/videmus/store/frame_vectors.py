@@ -139,7 +139,7 @@ def _frames(connection: sqlite3.Connection, scores: Mapping[int, float], scope: 
     )
     values = {**clause.parameters, "numbers": json.dumps(list(scores))}
     number_of = {id: n for n, id in connection.execute(sql, values)}
-    rows = row_tables.SELECT["frame"] + " WHERE frame.n IN (SELECT value FROM json_each(?))"
+    rows = row_tables.SELECT["frame"] + " WHERE frame.n IN (SELECT value FROM json_each(?))"  # noqa: S608 - no values
     records = connection.execute(rows, (json.dumps(list(number_of.values())),)).fetchall()
     found = [f for f in row_tables.all_decoded(connection, "frame", records, {}) if isinstance(f, Frame)]
     return sorted(

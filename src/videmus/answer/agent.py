@@ -1,0 +1,428 @@
+"""The planning agent: a question about long footage → a plan, tools, a working memory, an answer with checked citations.
+
+One call plans (at most five steps); each step's tool is run by code and costs nothing; one call then reads what it found,
+notes what it tells, and says whether the memory already answers: then the rest of the plan is left out. What the answering
+call sees is the question, the notes and the evidence that the notes rest on; its sentences pass the same check as any
+answer's. Source: EGAgent (arXiv 2601.18157), whose grader and analyser are two calls, whose early stop is dead code, and
+whose tools run in a fixed order whatever the plan says (systems.md 1.7). The trace is data: every step is a `model.Step`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pydantic import BaseModel, Field
+
+from videmus import clock
+from videmus.answer.agent_tools import ABOUT, Found, Parts, PlannedStep, available, row_line, use
+from videmus.answer.chat import Exchange, conversation, instructions
+from videmus.answer.closed_set import Checked, ClosedSet
+from videmus.answer.extractive import REFUSAL
+from videmus.answer.numbers import traced
+from videmus.answer.read import ORDER, Read, ReadReply, read
+from videmus.config import AgentSettings
+from videmus.errors import VidemusError
+from videmus.model import Answer, Citation, Cost, Evidence, Grounding, Scope, Sentence, Step, Video
+from videmus.models.language import CallError, Data, LanguageModel, Prompt, Tally, total
+from videmus.search.aggregates import asks_for_counts
+from videmus.store import views
+
+_LETTERS = "ABCDEFGHIJ"
+_RESERVED = 2
+"""Calls kept for the answer: reading, and once more what failed the check."""
+
+_SEVERAL_STEPS = re.compile(
+    r"(?i)\b(?:who (?:was|were|is|else)\b.*\b(?:with|when|while)|(?:before|after|when|while) (?:we|i|he|she|they|\w+) \w+|"
+    r"the (?:last|first|next|previous) time|on (?:which|what) days?|day ?\d|yesterday|(?:this|last) (?:morning|week|evening)|"
+    r"promis\w+|still (?:have|need|left)|not (?:yet|done)|remind\w*|together|relationship|between .+ and)\b"
+)
+
+
+class Plan(BaseModel):
+    steps: list[PlannedStep] = Field(default=[], max_length=20)
+
+
+class Judgement(BaseModel):
+    """What a step's rows tell, and whether the memory now answers."""
+
+    relevant: list[str] = Field(default=[], max_length=100)
+    note: str = Field(default="", max_length=2_000)
+    conflict: str = Field(default="", max_length=1_000)
+    enough: bool = False
+
+
+class ChoiceReply(ReadReply):
+    option: str = Field(max_length=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One entry of the working memory: what a step told, on which evidence."""
+
+    step: int
+    tool: str
+    text: str
+    evidence: tuple[str, ...]
+    conflict: str = ""
+
+
+@dataclass(slots=True)
+class Memory:
+    """Evidence ids with notes, in the order found, and what code computed on the way."""
+
+    notes: list[Note] = field(default_factory=list)
+    rows: dict[str, Evidence] = field(default_factory=dict)
+    computed: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        lines = [
+            f"({n.step}, {n.tool}) {n.text}" + (f" CONFLICT: {n.conflict}" if n.conflict else "") for n in self.notes
+        ]
+        return "\n".join(lines) or "(empty)"
+
+    @property
+    def conflict(self) -> str:
+        return next((n.conflict for n in reversed(self.notes) if n.conflict), "")
+
+
+def wants_agent(question: str, footage: bool) -> bool:
+    """Whether a question needs several steps: it counts, compares times or asks who was with whom, in long footage.
+
+    One search answers any other for one call.
+    """
+    return footage and (asks_for_counts(question) or _SEVERAL_STEPS.search(question) is not None)
+
+
+def answer(
+    parts: Parts,
+    model: LanguageModel,
+    question: str,
+    scope: Scope,
+    *,
+    options: Sequence[str] = (),
+    history: Sequence[Exchange] = (),
+    on_step: Callable[[Step], None] = lambda step: None,
+    on_sentence: Callable[[Sentence], None] = lambda sentence: None,
+) -> Answer:
+    """Plan, search, answer. With `options` the answer is one of them: its letter begins the text and stands in the last
+    step's detail as "option".
+
+    Raises CallError, BudgetError or ReplayError when planning or answering gets no reply; a tool that fails does not.
+    """
+    return _Agent(parts, model, question, scope, options, history, on_step, on_sentence).answer()
+
+
+class _Agent:
+    def __init__(
+        self,
+        parts: Parts,
+        model: LanguageModel,
+        question: str,
+        scope: Scope,
+        options: Sequence[str],
+        history: Sequence[Exchange],
+        on_step: Callable[[Step], None],
+        on_sentence: Callable[[Sentence], None],
+    ) -> None:
+        self.tally = Tally(model)
+        vision = parts.vision if parts.vision is not None else model
+        self.vision = self.tally if vision is model else Tally(vision)
+        self.parts = replace(parts, vision=self.vision)
+        self.settings = parts.settings
+        self.question = question
+        self.scope = scope
+        self.options = list(options)[: len(_LETTERS)]
+        self.history = history
+        self.on_step = on_step
+        self.on_sentence = on_sentence
+        self.began = time.monotonic()
+        self.memory = Memory()
+        self.steps: list[Step] = []
+        self.videos = {v.id: v for v in parts.store.videos(replace(scope, start=None, end=None))}
+        starts = [v.recorded_at for v in self.videos.values() if v.recorded_at is not None]
+        self.first_day = min(starts, default=None)
+
+    def answer(self) -> Answer:
+        for number, step in enumerate(self._plan(), 1):
+            if reason := _spent(self.settings.agent, self.cost(), self.began):
+                self._done(Step("budget", "go on with the plan", f"stopped before step {number}: {reason}"))
+                break
+            if self._run(number, step):
+                break
+        given = self._choose() if self.options else self._read()
+        return replace(given, steps=tuple(self.steps), cost=self.cost())
+
+    def cost(self) -> Cost:
+        parts = {id(t): t.cost for t in (self.tally, self.vision)}
+        return replace(total(parts.values()), seconds=time.monotonic() - self.began)
+
+    # ------------------------------------------------------------ planning
+
+    def _plan(self) -> list[PlannedStep]:
+        before, began = self.cost(), time.monotonic()
+        tools = available(self.parts, self.scope)
+        described = "\n".join(f"{tool}: {ABOUT[tool]}" for tool in tools)
+        materials = [Data("question", self._asked()), Data("recorded", self._recorded()), Data("tools", described)]
+        if "graph" in tools:
+            materials.append(Data("relations", self.settings.graph.relations))
+        if "sql" in tools:
+            materials.append(Data("views", views.described()))
+        if self.history:
+            materials.append(Data("conversation so far", conversation(self.history)))
+        reply = self.tally.ask(Prompt("plan", instructions("plan"), tuple(materials)), Plan)
+        steps = reply.value.steps[: self.settings.agent.steps]
+        notice = "" if steps else "the plan was empty: one search of transcript and captions instead"
+        if not steps:
+            steps = [
+                PlannedStep(tool=t, task=self.question, queries=[self.question]) for t in ("transcript", "captions")
+            ]
+            steps = [s for s in steps if s.tool in tools]
+        listed = "; ".join(f"{n}. {s.tool}: {s.task}" for n, s in enumerate(steps, 1))
+        detail = {
+            "plan": [s.model_dump(exclude_defaults=True) for s in steps],
+            "left_out": len(reply.value.steps) - len(steps),
+        }
+        self._done(self._step("plan", self.question, notice or listed, (), before, began, detail=detail))
+        return steps
+
+    def _recorded(self) -> str:
+        """The recorded days with their times as far as the scope sees them, and the time of the question."""
+        days: dict[int, list[int]] = {}
+        for video in self.videos.values():
+            if video.recorded_at is not None:
+                end = video.recorded_at + video.duration_ms
+                end = end if self.scope.at is None else min(end, self.scope.at)
+                span = days.setdefault(clock.midnight_of(video.recorded_at), [video.recorded_at, end])
+                span[0], span[1] = min(span[0], video.recorded_at), max(span[1], end)
+        lines = [
+            f"{clock.format_clock(start, first_day=self.first_day)} to {clock.format_clock(end, first_day=self.first_day)}"
+            for _, (start, end) in sorted(days.items())
+        ]
+        if self.scope.at is not None:
+            lines.append(
+                f"asked at {clock.format_clock(self.scope.at, first_day=self.first_day)}: nothing later is known"
+            )
+        return "\n".join(lines) or "no clock times are known"
+
+    def _asked(self) -> str:
+        lettered = [f"{letter}. {option}" for letter, option in zip(_LETTERS, self.options, strict=False)]
+        return "\n".join([self.question, *lettered])
+
+    # ------------------------------------------------------------ one step
+
+    def _run(self, number: int, step: PlannedStep) -> bool:
+        """Run a step and judge what it found. True when the memory now answers."""
+        before, began = self.cost(), time.monotonic()
+        try:
+            found = use(self.parts, step, self.scope, self.first_day)
+        except VidemusError as error:  # the plan goes on: other tools may know
+            self.memory.notes.append(Note(number, step.tool, f"The tool failed: {error.what}", ()))
+            self._done(self._step(step.tool, step.task, "", (), before, began, error=str(error)))
+            return False
+        if found.empty:
+            self.memory.notes.append(Note(number, step.tool, f"Nothing was found for: {step.task}", ()))
+            nothing = "nothing found" + (f": {found.notice}" if found.notice else "")
+            self._done(self._step(step.tool, step.task, nothing, (), before, began, detail=dict(found.detail)))
+            return False
+        labels = {f"R{n}": row for n, row in enumerate(found.rows[: self.settings.agent.evidence], 1)}
+        try:
+            judged = self._judged(step, found, labels)
+        except CallError as error:
+            self._remember(number, step, found, list(labels.values()), f"Not judged. {found.text[:300]}", "")
+            rows = tuple(r.id for r in labels.values())
+            self._done(self._step(step.tool, step.task, found.notice, rows, before, began, error=str(error)))
+            return False
+        kept = [labels[key] for key in dict.fromkeys(x.strip(" []").upper() for x in judged.relevant) if key in labels]
+        self._remember(number, step, found, kept, judged.note, judged.conflict)
+        enough = judged.enough and not judged.conflict and bool(self.memory.rows)
+        detail = {
+            **found.detail,
+            "found": len(found.rows),
+            "enough": enough,
+            "conflict": judged.conflict,
+            "notice": found.notice,
+        }
+        done = self._step(step.tool, step.task, judged.note, tuple(r.id for r in kept), before, began, detail=detail)
+        self._done(done)
+        return enough
+
+    def _judged(self, step: PlannedStep, found: Found, labels: Mapping[str, Evidence]) -> Judgement:
+        rows = "\n".join(row_line(row, self.videos, label) for label, row in labels.items())
+        material = [
+            Data("question", self._asked()), Data("working memory", self.memory.text()), Data("task", step.task),
+            Data("rows", rows or "(none)"),
+        ]  # fmt: skip
+        if found.text:
+            material.append(Data("also found", found.text))
+        return self.tally.ask(Prompt("judge", instructions("judge"), tuple(material), max_tokens=600), Judgement).value
+
+    def _remember(
+        self, number: int, step: PlannedStep, found: Found, kept: Sequence[Evidence], note: str, conflict: str
+    ) -> None:
+        self.memory.rows.update({row.id: row for row in kept})
+        if found.computed:
+            self.memory.computed.append(found.computed)
+        text = " ".join(note.split())
+        self.memory.notes.append(Note(number, step.tool, text, tuple(r.id for r in kept), " ".join(conflict.split())))
+
+    # ------------------------------------------------------------ answering
+
+    def _closed(self) -> _ComputedSet:
+        rows = list(self.memory.rows.values())[: self.settings.agent.evidence]
+        times = [f"{row_line(row, self.videos, str(n))[:60]}" for n, row in enumerate(rows)]
+        return _ComputedSet(rows, self.videos, self.settings.read.verbatim_words, [*self.memory.computed, *times])
+
+    def _material(self, closed: _ComputedSet) -> list[Data]:
+        lines = [
+            f"{closed.label(row.id)}: {row_line(row, self.videos, '').removeprefix('[] ').split(' · ')[0]}"
+            for row in closed.rows
+        ]
+        material = [Data("working memory", self.memory.text()), Data("clock times of the evidence", "\n".join(lines))]
+        if self.memory.computed:
+            material.append(Data("computed", "\n".join(self.memory.computed)))
+        return material
+
+    def _read(self) -> Answer:
+        closed = self._closed()
+        before, began = self.cost(), time.monotonic()
+        given = read(
+            Read(self.question, self.history, self._material(closed)),
+            closed,
+            self.tally,
+            self.settings,
+            self.on_sentence,
+        )
+        for step in given.steps:
+            timed = self._step(
+                step.tool, step.task, step.result, step.evidence, before, began, detail=dict(step.detail)
+            )
+            self._done(timed)
+        return self._lowered(given)
+
+    def _lowered(self, given: Answer) -> Answer:
+        """Tools that contradicted each other leave an answer partial at best."""
+        if self.memory.conflict and ORDER.index(given.grounding) < ORDER.index("partial"):
+            return replace(given, grounding="partial", confidence=min(given.confidence, 0.5))
+        return given
+
+    def _choose(self) -> Answer:
+        """One option, with the sentences that passed the check as its reason."""
+        closed = self._closed()
+        before, began = self.cost(), time.monotonic()
+        evidence = closed.listed() or "(nothing was found)"
+        material = (Data("evidence", evidence), *self._material(closed), Data("question", self._asked()))
+        prompt = Prompt("choose", instructions("choose"), material, max_tokens=self.settings.read.reply_tokens)
+        reply = self.tally.ask(prompt, ChoiceReply).value
+        letter = reply.option.strip(" .()").upper()[:1]
+        fault = "" if letter in _LETTERS[: len(self.options)] else f"{reply.option!r} is no option"
+        checks = [
+            closed.checked(s.text, [(c.evidence, c.quote) for c in s.citations], s.computed_from)
+            for s in reply.sentences
+        ]
+        sentences, citations = _cited(closed, [c for c in checks if not c.fault])
+        said: Grounding = next((g for g in ORDER if g == reply.grounding), "partial")
+        label: Grounding = "unsupported" if not sentences or fault else said
+        if sentences and any(c.fault for c in checks) and ORDER.index(label) < ORDER.index("partial"):
+            label = "partial"
+        detail = {"option": "" if fault else letter, "dropped": [c.fault for c in checks if c.fault]}
+        step = self._step(
+            "choose",
+            self.question,
+            letter,
+            tuple(c.evidence for c in citations),
+            before,
+            began,
+            detail=detail,
+            error=fault or None,
+        )
+        self._done(step)
+        if fault:
+            return Answer(REFUSAL, "unsupported")
+        reasons = [f"{s.text} {''.join(f'[{n}]' for n in s.citations)}" for s in sentences]
+        text = " ".join([f"{letter}. {self.options[_LETTERS.index(letter)]}.", *reasons])
+        confidence = {"supported": 1.0, "derivable": 0.8, "partial": 0.5, "unsupported": 0.0}[label]
+        return self._lowered(Answer(text, label, tuple(sentences), tuple(citations), confidence=confidence))
+
+    # ------------------------------------------------------------ the trace
+
+    def _step(
+        self,
+        tool: str,
+        task: str,
+        result: str,
+        evidence: tuple[str, ...],
+        before: Cost,
+        began: float,
+        *,
+        detail: Mapping[str, object] | None = None,
+        error: str | None = None,
+    ) -> Step:
+        after = self.cost()
+        return Step(
+            tool, task, result, evidence, time.monotonic() - began, after.tokens_in - before.tokens_in,
+            after.tokens_out - before.tokens_out, error, {**(detail or {}), "calls": after.calls - before.calls},
+        )  # fmt: skip
+
+    def _done(self, step: Step) -> None:
+        self.steps.append(step)
+        self.on_step(step)
+
+
+class _ComputedSet(ClosedSet):
+    """A closed set beside which numbers and times stand that code computed (counts, clock times): a sentence with such a
+    number is derivable from the evidence that it cites."""
+
+    def __init__(
+        self, rows: Sequence[Evidence], videos: Mapping[str, Video], verbatim_words: int, computed: Sequence[str]
+    ) -> None:
+        super().__init__(rows, videos, verbatim_words)
+        self._computed = "\n".join(computed)
+
+    def checked(self, text: str, quotes: Sequence[tuple[str, str]], computed_from: Sequence[str] = ()) -> Checked:
+        given = super().checked(text, quotes, computed_from)
+        if not given.fault or not self._computed:
+            return given
+        lost = traced(given.text, [], [""], ()).untraced
+        computed = [
+            number for number in lost if re.search(rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)", self._computed)
+        ]
+        if not computed:
+            return given
+        masked = given.text
+        for number in sorted(computed, key=len, reverse=True):
+            masked = re.sub(rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)", "…", masked)
+        again = super().checked(masked, quotes, computed_from)
+        return given if again.fault else replace(again, text=given.text, derived=True)
+
+
+def _cited(closed: ClosedSet, checks: Sequence[Checked]) -> tuple[list[Sentence], list[Citation]]:
+    """Sentences with their citations numbered through."""
+    sentences: list[Sentence] = []
+    citations: list[Citation] = []
+    numbers: dict[tuple[str, str], int] = {}
+    for check in checks:
+        used = []
+        for row, quote in check.quotes:
+            key = (row.id, quote)
+            if key not in numbers:
+                numbers[key] = len(citations) + 1
+                citations.append(closed.citation(numbers[key], row, quote))
+            used.append(numbers[key])
+        sentences.append(Sentence(check.text, tuple(dict.fromkeys(used))))
+    return sentences, citations
+
+
+def _spent(limits: AgentSettings, cost: Cost, began: float) -> str:
+    """Why no further step may be taken; "" while there is room for a step and the answer."""
+    if cost.calls + 1 + _RESERVED > limits.calls:
+        return f"{cost.calls} of {limits.calls} calls are spent, the rest is for the answer"
+    if limits.tokens and cost.tokens_in + cost.tokens_out >= limits.tokens:
+        return f"{cost.tokens_in + cost.tokens_out} tokens are spent"
+    if limits.usd and cost.usd is not None and cost.usd >= limits.usd:
+        return f"{cost.usd:.4f} USD are spent"
+    if limits.seconds and time.monotonic() - began >= limits.seconds:
+        return f"{limits.seconds:g} seconds are over"
+    return ""
