@@ -266,7 +266,7 @@ def test_the_same_row_twice_is_one(tmp_path: Path):
         (least(origins=[{"stage": "DROP TABLE"}]), "origins[0].stage"),
         (least(speech=[said(detail={"words": [{"start_ms": 5, "end_ms": 1, "text": "a"}]})]), "speech[0].detail.words[0]"),
         (least(screen=[said(detail={"lines": [{"text": "a", "box": [0, 0, 9, 1], "confidence": 1}]})]), "screen[0].detail.lines"),
-        (json.dumps(least(screen=[said(detail={"lines": [dict(text="a", box=[0, 0, NAN, 1], confidence=1)]})])), "box[2]"),
+        (json.dumps(least(screen=[said(detail={"lines": [{"text": "a", "box": [0, 0, NAN, 1], "confidence": 1}]})])), "box[2]"),
         (least(segments=[{"start_ms": 5, "end_ms": 1, "kind": "slide"}]), "segments[0]"),
         (least(segments=[{"start_ms": 0, "end_ms": 1, "kind": "page"}]), "segments[0].kind"),
         (least(frames=[{"at_ms": 0, "hash": "xyz", "width": 1, "height": 1}]), "frames[0].hash"),

@@ -124,12 +124,12 @@ def test_odd_names_are_opened_as_they_are(tmp_path: Path, steps_video: Path):
     ("name", "content", "what"),
     [
         ("empty.mp4", b"", "empty"),
-        ("short.mp4", b"\x00\x00\x00\x14ftypmp42\x00\x00\x00\x00mp42", "not a video"),
-        ("notes.mp4", b"These are only notes.\n" * 50, "not a video"),
-        ("picture.png", None, "not a video"),
-        ("list.m3u8", b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n", "not a video"),
+        ("short.mp4", b"\x00\x00\x00\x14ftypmp42\x00\x00\x00\x00mp42", "20 bytes and is cut off"),
+        ("notes.mp4", b"These are only notes.\n" * 50, "it is text"),
+        ("picture.png", None, "a single picture"),
+        ("list.m3u8", b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n", "a playlist"),
         ("list.mp4", b"ffconcat version 1.0\nfile steps.mp4\n", "not a video"),
-        ("talk.srt", b"1\n00:00:01,000 --> 00:00:02,000\nHello\n", "not a video"),
+        ("talk.srt", b"1\n00:00:01,000 --> 00:00:02,000\nHello\n", "a subtitle file"),
     ],
 )
 def test_what_is_no_video_is_told_kindly(tmp_path: Path, name: str, content: bytes | None, what: str):

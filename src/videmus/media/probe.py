@@ -55,6 +55,20 @@ _TEXTS = {
     "stl", "subviewer", "subviewer1", "sup", "tedcaptions", "ttml", "vobsub", "vplayer", "webvtt",
 }  # fmt: skip
 
+_OTHER_FILES = (
+    (b"#EXTM3U", "it is a playlist"),
+    (b"ffconcat", "it is a playlist"),
+    (b"%PDF", "it is a PDF"),
+    (b"PK\x03\x04", "it is an archive or an office document"),
+    (b"\x89PNG", "it is a single picture"),
+    (b"\xff\xd8\xff", "it is a single picture"),
+    (b"<!DOCTYPE", "it is a page of the web"),
+    (b"<html", "it is a page of the web"),
+    (b"1\r\n0", "it is a subtitle file"),
+    (b"1\n0", "it is a subtitle file"),
+    (b"WEBVTT", "it is a subtitle file"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class VideoStream:
@@ -246,10 +260,27 @@ def _unreadable(path: Path, error: Exception) -> MediaError:
     if isinstance(error, FileNotFoundError):
         return MediaError("no such file", where=where, next="check the spelling of the path")
     return MediaError(
-        "not a video or audio file that can be read (another kind of file, cut off, or damaged)",
+        f"not a video or audio file that can be read: {_likely(path)}",
         where=where,
         next="play it to see whether it is whole; copy or download it again",
     )
+
+
+def _likely(path: Path) -> str:
+    """What such a file probably is instead, by its first bytes."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(512)
+    except OSError:
+        return "another kind of file, or damaged"
+    for start, name in _OTHER_FILES:
+        if head.startswith(start):
+            return name
+    if len(head) < 512 and len(head) == path.stat().st_size:
+        return f"it has {len(head)} bytes and is cut off"
+    if sum(byte < 9 or 13 < byte < 32 for byte in head) == 0:
+        return "it is text"
+    return "another kind of file, cut off, or damaged"
 
 
 def _is_cover(stream: Any) -> bool:
