@@ -17,7 +17,8 @@ from videmus.answer.citations import citation, holds, inside, quotable_texts
 from videmus.answer.numbers import traced
 from videmus.model import Citation, Evidence, Video
 from videmus.segment.passages import word_count
-from videmus.understand.extractive import STEM, content_words
+from videmus.store.words import stem
+from videmus.understand.extractive import content_words
 
 LONGEST_SENTENCE = 1_000
 _MARKS = re.compile(r"\s*[\[(【]\s*(?:E?\d+(?:\s*[,;–-]\s*E?\d+)*)\s*[\])】](?=[\s.,;:!?]|$)", re.I)
@@ -97,8 +98,8 @@ class ClosedSet:
 
 
 def _stems(text: str) -> set[str]:
-    """The beginnings of a text's content words: two inflections share theirs."""
-    return {word[:STEM] for word in content_words(text)}
+    """A text's content words without their inflection."""
+    return {stem(word) for word in content_words(text)}
 
 
 def _cleaned(text: str) -> str:
