@@ -170,13 +170,14 @@ class _Watch:
         if shown is None or chained:
             yield from map(_sample, self.reader.pictures(group, spacing_ms=self.settings.sample_ms))
             return
+        restless = self._restless(group)
+        self.tracker.busy = restless
         yield _sample(shown)
         spans = [(e - self.lead_ms, e + self.settings.tail_ms) for e in self._events(group)]
-        restless = self._restless(group)
         if not spans and upcoming is not None and self._slow_change(group, upcoming, restless, following):
             spans = [(group.start_ms, max(group.times))]
-        if group.start_ms < self.settings.learn_ms:
-            spans.append((group.start_ms, self.settings.learn_ms))
+        if group.start_ms < self.settings.learn_ms or not (self.tracker.learned or self.tracker.mostly_moving):
+            spans.append((group.start_ms, group.start_ms + self.settings.learn_ms))
         if spans:
             yield from self._dense(group, shown, spans, restless)
         if self.tracker.last is not None and group.next_ms is not None and not restless:

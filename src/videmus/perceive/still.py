@@ -43,7 +43,8 @@ class Period:
     sample: Sample
     candidate: Sample
     end_ms: int = 0
-    shot: int = 0
+    seen: int = 0
+    busy: bool = False
     mask: Mask | None = None
 
     def keep(self, sample: Sample, apart_ms: int) -> None:
@@ -78,7 +79,7 @@ class Tracker:
         self.recent: deque[Sample] = deque()
         self.calm_from: Sample | None = None
         self.observed: Sample | None = None
-        self.shot = 0
+        self.busy = False  # the packets say that most of the picture moves
         self.calm_heat: NDArray[np.float32] | None = None
         self.done: deque[Period] = deque()
 
@@ -94,6 +95,11 @@ class Tracker:
     @property
     def mostly_moving(self) -> bool:
         return self.period is not None and self._mostly_moves(self.period)
+
+    @property
+    def learned(self) -> bool:
+        """Whether it is known by now what moves in this shot."""
+        return not self.busy or (self.period is not None and self.period.seen >= self.settings.learn_samples)
 
     @property
     def settled(self) -> bool:
@@ -206,53 +212,59 @@ class Tracker:
             return motion.likeness(sample.luma, period.luma()) >= self.settings.cut_likeness
         return not self._material(self._changed(period, sample.luma))
 
-    def _conclude(self, sample: Sample) -> None:
+    def _conclude(self, sample: Sample, restless: Mask | None = None) -> None:
         pending = self.pending
         assert pending is not None
         self.pending = None
         kept = sample if sample.token is not None else [s for s in pending.samples if s.token is not None][-1]
-        self._turn(sample, kept, self._first_difference(sample, pending.first_ms), pending)
+        self._turn(sample, kept, self._first_difference(sample, pending.first_ms, restless), pending)
 
-    def _first_difference(self, sample: Sample, first_ms: int) -> int:
-        """The first sample that has left the old picture for the new one, seen over all that changed: a fade begins before
-        any pixel of it crosses the threshold. What differed before anything changed (motion) is discounted."""
+    def _first_difference(self, sample: Sample, first_ms: int, restless: Mask | None) -> int:
+        """When the new picture began to come: the first of the samples that have all left the old one, seen over all that
+        changed and rests. A fade begins before any pixel of it crosses the threshold, and motion may have opened the
+        pending change before anything of it came."""
         period = self.period
         assert period is not None
         before = period.luma().astype(np.int16)
         changed = np.abs(sample.luma - before) > self.settings.change_level
         changed &= ~self._moving(period)
+        if restless is not None and (changed & ~restless).sum() >= self.settings.change_pixels:
+            changed &= ~restless
+        still = changed.copy()
         for s in self.recent:
             if s.at_ms < first_ms - self.settings.lead_ms:
-                changed &= ~motion.differing(s.luma, period.luma(), self.settings.rest_level)
+                still &= ~motion.differing(s.luma, period.luma(), self.settings.rest_level)
+        if still.sum() >= self.settings.change_pixels:
+            changed = still
         if changed.sum() < self.settings.change_pixels:
             return first_ms
         whole = float(np.abs(sample.luma - before)[changed].mean())
-        window = [s for s in self.recent if first_ms - self.settings.fade_ms <= s.at_ms <= first_ms]
+        window = [s for s in self.recent if s.at_ms >= first_ms - self.settings.fade_ms]
         gone = [float(np.abs(s.luma - before)[changed].mean()) / whole for s in window]
-        usual = min(gone, default=0.0)
-        start_ms = self._walked_back(window, gone, usual, first_ms)
-        return self._after_flicker(sample, period, changed, start_ms)
-
-    def _walked_back(self, window: list[Sample], gone: list[float], usual: float, first_ms: int) -> int:
-        start_ms = first_ms
+        least = min(gone, default=0.0) + self.settings.fade_share
+        start_ms = sample.at_ms
         for s, share in zip(reversed(window), reversed(gone), strict=True):
-            if share < usual + self.settings.fade_share:
+            if share < min(least, 0.5):
                 break
             start_ms = s.at_ms
-        return start_ms
+        return self._after_flicker(sample, period, changed, start_ms)
 
     def _conclude_restless(self, sample: Sample) -> None:
         """It does not come to rest: motion, perhaps beside a true change."""
         period, pending = self.period, self.pending
         assert period is not None and pending is not None
+        times = np.zeros(sample.luma.shape, np.int64)
         restless = np.zeros(sample.luma.shape, bool)
-        recent = [s for s in pending.samples if s.at_ms > pending.first_ms] or pending.samples
-        for one, other in pairwise(recent):
-            restless |= motion.differing(other.luma, one.luma, self.settings.rest_level)
-        restless = motion.widened(restless, self.settings.motion_margin)
+        for one, other in pairwise(pending.samples):
+            changed = motion.differing(other.luma, one.luma, self.settings.rest_level)
+            times += changed
+            if sample.at_ms - one.at_ms < 1.5 * self.settings.settle_ms:
+                restless |= changed
+        restless = motion.widened(restless | (times >= 4), self.settings.motion_margin)
         lasting = self._changed(period, sample.luma) & ~restless
-        if self._material(lasting) or motion.likeness(sample.luma, period.luma()) < self.settings.cut_likeness:
-            self._conclude(sample)
+        cut = motion.likeness(sample.luma, period.luma()) < self.settings.cut_likeness
+        if cut or (self._material(lasting) and self.learned):
+            self._conclude(sample, restless)
             return
         self.pending = None
         keep = restless | self._changed(period, sample.luma)
@@ -286,21 +298,20 @@ class Tracker:
         self.done.append(period)
         begun = self._begin(sample, start_ms, kept)
         if whole:
-            self.shot += 1
-            if self._moving(period).mean() < self.settings.box_share:
+            lasted = period.end_ms - period.start_ms >= self.settings.learn_ms
+            if lasted and not period.busy and self._moving(period).mean() < self.settings.box_share:
                 self.calm_heat = period.heat
             if self.calm_heat is not None:
                 begun.heat = self.calm_heat.copy()
         else:
-            begun.heat = period.heat
-        begun.shot = self.shot
+            begun.heat, begun.seen = period.heat, period.seen
         for one, other in pairwise(pending.samples):
             if other.at_ms - start_ms > self.settings.fade_ms:
                 self._heat_up(one, other)
 
     def _begin(self, sample: Sample, start_ms: int, kept: Sample) -> Period:
         cold = np.zeros(sample.luma.shape, np.float32)
-        self.period = Period(start_ms, sample.luma.astype(np.float32), cold, kept, kept, shot=self.shot)
+        self.period = Period(start_ms, sample.luma.astype(np.float32), cold, kept, kept)
         self.observed = sample
         return self.period
 
@@ -315,6 +326,9 @@ class Tracker:
         if self.observed is None or sample.at_ms - self.observed.at_ms < self.settings.motion_ms:
             return
         self._heat_up(self.observed, sample)
+        assert self.period is not None
+        self.period.seen += 1
+        self.period.busy = self.busy
         self.observed = sample
 
     def _heat_up(self, one: Sample, other: Sample) -> None:

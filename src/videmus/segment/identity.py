@@ -1,0 +1,190 @@
+"""Whether two pages are one slide: what went, what came, and what only moved or changed its colour.
+
+Enters: pages. Leaves: a verdict with its reason. Knows nothing of time.
+
+A page that only adds to, or recolours, another is a state of the same slide; so is one from which something only went,
+while its title or half of its words stay. A word or number replaced by another is another slide, but for a page number; so
+is a figure replaced. A word is lost only where its pixels changed: recognition alone errs too often to split a slide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+import numpy as np
+
+from videmus.config import SlideSettings
+from videmus.model import Box
+from videmus.segment.pages import Loss, Mask, Page, Placed, cells_of, loss, patch_likeness
+from videmus.segment.titles import title_line
+
+Verdict = Literal["same", "removed", "other", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`verdict` of a later page against an earlier: "same" (it adds, recolours, or changes nothing), "removed" (something
+    only went), "other", or "undecided"; `reason` says why, for people who look into it."""
+
+    verdict: Verdict
+    reason: str
+    lost: tuple[str, ...] = ()
+    share: float = 0.0
+
+
+def compare(before: Page, after: Page, settings: SlideSettings, ignore: Mask | None = None) -> Comparison:
+    """Is `after` a state of the slide that `before` shows? `ignore` are cells of which nothing is concluded."""
+    went = loss(before, after, ignore)
+    if went.of == 0:
+        return Comparison("other" if after.words else "same", "nothing stood on the page before")
+    words = _words(before, after, went)
+    came = loss(after, before, ignore)
+    if words.scrolled:
+        return Comparison("same", "the text scrolled", share=went.share)
+    if words.lost:
+        return _with_lost_words(before, went, came, words, settings)
+    if went.cells <= settings.stray_cells:
+        return Comparison("same", "all of it stays", share=went.share)
+    return _without_lost_words(before, went, came, settings)
+
+
+def _with_lost_words(before: Page, went: Loss, came: Loss, words: _Words, settings: SlideSettings) -> Comparison:
+    texts = tuple(w.word for w in words.lost)
+    kept = 1 - len(texts) / max(1, len(before.words))
+    if _only_went(went, came, settings):
+        title = {w.word for w in title_words(before)}
+        if title.isdisjoint(texts) or kept >= 0.5:
+            return Comparison("removed", "words only went", texts, went.share)
+    return Comparison("other", "words were replaced", texts, went.share)
+
+
+def _without_lost_words(before: Page, went: Loss, came: Loss, settings: SlideSettings) -> Comparison:
+    """No word is lost: a figure went or changed, or the recogniser saw what it had not seen."""
+    figure = went.gone & ~cells_of([w.box for w in before.words], before.luma.shape)
+    cells = int(figure.sum())
+    share = cells / max(1, went.of)
+    if cells <= settings.figure_cells or share <= settings.figure_share:
+        return Comparison("same", "little of a figure changed", share=went.share)
+    if _only_went(went, came, settings):
+        return Comparison("removed", "a figure only went", share=went.share)
+    if share >= settings.figure_gone or not before.words:
+        return Comparison("other", "a figure was replaced", share=went.share)
+    return Comparison("undecided", "a part of a figure changed", share=went.share)
+
+
+def _only_went(went: Loss, came: Loss, settings: SlideSettings) -> bool:
+    """What is gone left blank ground, and nothing came."""
+    return int((went.gone & ~went.blank).sum()) <= settings.stray_cells + 0.1 * went.cells and (
+        came.cells <= settings.stray_cells + 0.1 * went.cells
+    )
+
+
+# ---------------------------------------------------------------- words
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """`lost`: words whose pixels changed and that stand nowhere near. `scrolled`: the text moved as a whole, and what is lost
+    left over the edge that it moved towards."""
+
+    lost: list[Placed]
+    scrolled: bool = False
+
+
+def _words(before: Page, after: Page, went: Loss) -> _Words:
+    places: dict[str, list[Placed]] = defaultdict(list)
+    for word in after.words:
+        places[word.word].append(word)
+    lost, moves = [], []
+    for word in before.words:
+        if is_page_number(word) or not (_is_gone(word.box, went) or _is_replaced(word, before, after)):
+            continue
+        near = [_shift(word, other) for other in places[word.word]]
+        if near:
+            moves.append((word, min(near, key=lambda d: abs(d[0]) + abs(d[1]))))
+        elif not _like_one_of(word, after):
+            lost.append(word)
+    far = [(word, move) for word, move in moves if max(abs(move[0]), abs(move[1])) > NEAR]
+    if _scrolled(far, lost):
+        return _Words([], True)
+    return _Words(lost + [word for word, _ in far])
+
+
+NEAR = 0.05
+"""How far a word may have moved, of the picture's side, and still be a state's: text that is centred anew as it grows."""
+
+
+def _scrolled(far: list[tuple[Placed, tuple[float, float]]], lost: list[Placed]) -> bool:
+    """Most words moved by one distance up or down, and those lost stood where that leads off the page."""
+    if len(far) < 8 or not lost:
+        return False
+    down = float(np.median([move[1] for _, move in far]))
+    along = [word for word, move in far if abs(move[1] - down) < 0.015 and abs(move[0]) < 0.015]
+    if abs(down) < 0.02 or len(along) < 0.7 * len(far):
+        return False
+    edge = min(w.box[1] for w in along) if down < 0 else max(w.box[3] for w in along)
+    leaving = [w for w in lost if (w.box[1] < edge + 0.02 if down < 0 else w.box[3] > edge - 0.02)]
+    return len(leaving) >= 0.8 * len(lost)
+
+
+def _shift(a: Placed, b: Placed) -> tuple[float, float]:
+    return b.box[0] - a.box[0], b.box[1] - a.box[1]
+
+
+def _is_gone(box: Box, went: Loss) -> bool:
+    """Whether half of the structure in a box is gone."""
+    rows, columns = went.gone.shape
+    window = np.s_[
+        int(box[1] * rows) : int(np.ceil(box[3] * rows)), int(box[0] * columns) : int(np.ceil(box[2] * columns))
+    ]
+    return bool(2 * went.gone[window].sum() >= max(1, went.structured[window].sum()))
+
+
+def _is_replaced(word: Placed, before: Page, after: Page) -> bool:
+    """Whether another word was read at its place and its pixels bear that out: one letter of it suffices. Ink over a word
+    keeps its edges."""
+    others = [w for w in after.words if _overlap(word.box, w.box)]
+    if not others or any(w.word == word.word for w in others):
+        return False
+    likeness, kept = patch_likeness(before, after, word.box)
+    return likeness < 0.9 and kept < 0.98
+
+
+def _like_one_of(word: Placed, page: Page) -> bool:
+    """Whether a word was read a little differently at its place: one letter in five. Digits must agree."""
+    for other in page.words:
+        if not _overlap(word.box, other.box):
+            continue
+        if re.sub(r"\D", "", word.word) != re.sub(r"\D", "", other.word):
+            continue
+        if len(word.word) >= 5 and SequenceMatcher(None, word.word, other.word).ratio() >= 0.8:
+            return True
+    return False
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    across = min(a[2], b[2]) - max(a[0], b[0])
+    down = min(a[3], b[3]) - max(a[1], b[1])
+    return across > 0.5 * min(a[2] - a[0], b[2] - b[0]) and down > 0.5 * min(a[3] - a[1], b[3] - b[1])
+
+
+PAGE_NUMBER = re.compile(r"\d{1,4}([/|]\d{1,4})?")
+
+
+def is_page_number(word: Placed) -> bool:
+    """A number alone at the lower or upper edge of the page."""
+    _, top, _, bottom = word.box
+    middle = (top + bottom) / 2
+    return bool(PAGE_NUMBER.fullmatch(word.word)) and (middle > 0.88 or middle < 0.06) and bottom - top < 0.08
+
+
+def title_words(page: Page) -> list[Placed]:
+    """The words of the page's first large line (see `titles.title`)."""
+    line = title_line(page.lines)
+    if line is None:
+        return []
+    return [w for w in page.words if w.box[1] == line.box[1] and w.box[3] == line.box[3]]

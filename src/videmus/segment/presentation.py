@@ -1,0 +1,72 @@
+"""Is a look a slide, and is the video a presentation at all?
+
+Enters: pages. Leaves: decisions. Knows nothing of which slide it is.
+
+A slide stands still, but for a camera's box, ink or a video on it, and is mostly even ground with text on it. A speaker, an
+audience or a film fills the picture with motion and texture, and its few words are signs, captions and logos. What is
+undecided by itself (a picture without words) is decided by the company it keeps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from videmus.config import SlideSettings
+from videmus.segment.pages import Page
+
+Kind = Literal["text", "picture", "none"]
+
+
+def kind(page: Page, settings: SlideSettings) -> Kind:
+    """ "text": a slide by its words. "picture": still and nearly wordless, a slide where slides are about. "none": no slide."""
+    share = float(page.moving.mean())
+    if int(page.edges.sum()) < 200 and not page.words:
+        return "none"  # black, or one colour
+    if share > settings.most_moving:
+        return "none"
+    words = real_words(page)
+    if len(words) >= settings.few_words and not _is_overlay(page):
+        return "text" if share <= settings.part_moving or len(words) >= settings.many_words else "none"
+    if share <= settings.still and (page.flat >= settings.flat or _is_still(page)):
+        return "picture"
+    return "none"
+
+
+def is_presentation(pages: Sequence[Page], settings: SlideSettings | None = None) -> bool:
+    """Whether slides carry the video: pages with many words on even ground that stand still for seconds, over a share of its
+    time. A film's title cards and captions are short, few, or lie over motion."""
+    settings = settings or SlideSettings()
+    end_ms = max((_span(p)[1] for p in pages), default=0)
+    lasting = 0
+    for page in pages:
+        start, end = _span(page)
+        rich = (
+            kind(page, settings) == "text"
+            and len(real_words(page)) >= settings.many_words
+            and page.flat >= settings.flat_least
+        )
+        if rich and end - start >= settings.lasting_ms:
+            lasting += end - start
+    return lasting >= max(settings.lasting_ms, settings.presented * end_ms)
+
+
+def real_words(page: Page) -> list[str]:
+    """Words of at least two letters, or numbers: specks on a photograph are read as single marks."""
+    return [w.word for w in page.words if re.search(r"[^\W\d_]{2}|\d", w.word)]
+
+
+def _is_overlay(page: Page) -> bool:
+    """All words stand in a band at the lower edge, over texture: subtitles, a ticker, a watermark."""
+    return page.flat < 0.5 and bool(page.words) and all(w.box[1] > 0.72 for w in page.words)
+
+
+def _is_still(page: Page) -> bool:
+    start, end = _span(page)
+    return end - start >= 3_000 and not page.moving.any()
+
+
+def _span(page: Page) -> tuple[int, int]:
+    look = page.frame.look
+    return (look.start_ms, look.end_ms) if look else (page.frame.at_ms, page.frame.at_ms + 1)
