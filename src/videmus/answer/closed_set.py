@@ -36,10 +36,13 @@ class Checked:
 
 
 class ClosedSet:
-    """Rows in the order of their rank; in a prompt they stand by video and time, labelled E1, E2, …"""
+    """Rows in the order of their rank; in a prompt they stand by video and time, labelled E1, E2, …
+
+    With the `question` given, a sentence none of whose words stands in its evidence or the question does not pass.
+    """
 
     def __init__(
-        self, rows: Sequence[Evidence], videos: Mapping[str, Video], question: str = "", verbatim_words: int = 3
+        self, rows: Sequence[Evidence], videos: Mapping[str, Video], verbatim_words: int = 3, question: str = ""
     ) -> None:
         self._videos = videos
         self._asked = _stems(question)
@@ -80,7 +83,7 @@ class ClosedSet:
         rows = [row for row, _ in found]
         texts = [text for row in rows for text in quotable_texts(row)]
         spoken = _stems(shown)
-        if spoken and not spoken & (self._asked | _stems("\n".join(texts))):
+        if self._asked and spoken and not spoken & (self._asked | _stems("\n".join(texts))):
             return Checked(shown, fault="none of its words stands in the evidence cited or in the question")
         numbers = traced(shown, rows, texts, computed_from)
         if numbers.standing == "untraced":
