@@ -6,10 +6,12 @@ with a measured confidence (`confidence`), made before a sentence is chosen.
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +58,7 @@ def answer(
     steps = [_searched(found, sure, time.monotonic() - began)]
     if sure < chosen.least_confidence:
         return Answer(REFUSAL, "unsupported", steps=tuple(steps), confidence=sure)
-    ids = list(dict.fromkeys(id for r in found.results for id in r.moment.evidence))
+    ids = list(dict.fromkeys(row.id for r in found.results for row in r.rows))
     retrieved = {row.id: row for row in store.evidence_by_id(ids, scope)}
     quotes = _chosen(_quotes(found, retrieved, embedder, chosen), chosen)
     videos = {v.id: v for v in (store.video(id) for id in {q.row.video for q in quotes}) if v is not None}
@@ -84,26 +86,54 @@ def confidence(found: Ranking, settings: AnswerSettings | None = None) -> float:
     settings = settings or AnswerSettings()
     if not found.results:
         return 0.0
-    nearness, together, anywhere, rarest = features(found)
+    measured = features(found)
     logit = (
         settings.bias
-        + settings.nearness * nearness
-        + settings.together * together
-        + settings.anywhere * anywhere
-        + settings.rarest * rarest
+        + settings.nearness * measured.nearness
+        + settings.keyword * measured.keyword
+        + settings.missing * measured.missing
+        + settings.missing_names * measured.missing_names
     )
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
-def features(found: Ranking) -> tuple[float, float, float, float]:
-    """The best cosine; the share of the question's words (weighed by rarity) that the best moment holds, and that all
-    moments together hold; whether the rarest word is held by any."""
-    total = sum(found.idf.values()) or 1e-9
-    held = [sum(found.idf[w] for w in r.matched) / total for r in found.results]
-    union = {w for r in found.results for w in r.matched}
-    rarest = max(found.idf, key=lambda w: found.idf[w])
-    nearness = max(r.cosine for r in found.results)
-    return nearness, max(held), sum(found.idf[w] for w in union) / total, float(rarest in union)
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the confidence is made of.
+
+    `nearness`: the best cosine. `keyword`: the best BM25, `missing`: the rarity of the words that no moment holds, both in
+    units of a word that no row of the library holds, so that they mean the same in a large library and in a small one.
+    `missing_names`: how many names and numbers of the question no moment holds.
+    """
+
+    nearness: float
+    keyword: float
+    missing: float
+    missing_names: int
+
+
+def features(found: Ranking) -> Features:
+    """The measures of fit of a ranking with results."""
+    held = {w for r in found.results for w in r.matched}
+    absent = [w for w in found.idf if w not in held]
+    names = set(_named(found.question.text))
+    return Features(
+        max(r.cosine for r in found.results),
+        max(r.keyword for r in found.results) / found.unknown_idf,
+        sum(found.idf[w] for w in absent) / found.unknown_idf,
+        sum(w in names for w in absent),
+    )
+
+
+_NAME = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+|\b\d[\d.,:]*")
+
+
+def _named(question: str) -> list[str]:
+    """The words of a question that are names or numbers: capitalised inside a sentence that is not all capitals."""
+    capitals = sum(w[0].isupper() for w in question.split())
+    if capitals > 0.6 * len(question.split()):
+        return [w for n in re.findall(r"\b\d[\d.,:]*", question) for w in words(n)]
+    return [w for name in _NAME.findall(question) for w in words(name)]
 
 
 def _searched(found: Ranking, sure: float, seconds: float) -> Step:
@@ -127,7 +157,7 @@ def _quotes(
     best = max(r.moment.score for r in found.results)
     for one in found.results:
         standing = one.moment.score / best if best > 0 else 0.0
-        for id in one.moment.evidence:
+        for id in (row.id for row in one.rows):  # a moment's rows that did not match may hold the reply
             row = retrieved.get(id)
             for text in _sentences(row, settings.quote_words) if row else ():
                 if row and (row.id, text) not in seen:
@@ -140,12 +170,42 @@ def _quotes(
     if embedder is not None and found.vector is not None:
         near = embedder.embed([text for _, text, _ in pieces]) @ found.vector
     total = sum(found.idf.values()) or 1e-9
+    counting = bool(_ASKS_NUMBER.search(found.question.text))
     quotes = []
     for (row, text, standing), cosine in zip(pieces, near, strict=True):
-        there = {stem(w) for w in words(text)}
+        there = {stem(w) for w in words(f"{row.speaker} {text}" if row.speaker else text)}
         held = sum(found.idf[t.word] for t in found.question.terms if there.intersection(t.counts_as)) / total
-        quotes.append(_Quote(row, text, held + settings.sentence_cosine * float(cosine) + settings.standing * standing))
-    return quotes
+        fit = held + settings.sentence_cosine * float(cosine) + settings.standing * standing
+        if counting and _NUMBER.search(text):
+            fit += settings.number_asked
+        quotes.append(_Quote(row, text, fit))
+    return _answered(quotes, settings) if not _ASKS_QUESTION.search(found.question.text) else quotes
+
+
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|often|old|far|large|big|high|fast)\b|\bwhen\b|\bwhat (?:year|time|date)", re.I
+)
+_ASKS_QUESTION = re.compile(r"\b(?:ask|asks|asked|question|questions)\b", re.I)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy"
+    r"|eighty|ninety|hundred|thousand|million|billion|once|twice|half|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|(?:to|yester)day|tomorrow|daily|weekly|monthly|yearly)\b",
+    re.I,
+)
+
+
+def _answered(quotes: Sequence[_Quote], settings: AnswerSettings) -> list[_Quote]:
+    """A question is no answer: what fits it as well is the sentence that follows it."""
+    by_time = sorted(range(len(quotes)), key=lambda k: (quotes[k].row.video, quotes[k].row.start_ms, k))
+    fits = [q.fit for q in quotes]
+    for k, following in itertools.pairwise(by_time):
+        asked, reply = quotes[k], quotes[following]
+        if asked.row.kind != "speech" or not asked.text.rstrip().endswith("?"):
+            continue
+        fits[k] -= settings.is_question
+        if reply.row.kind == "speech" and reply.row.video == asked.row.video:
+            fits[following] = max(fits[following], settings.follows_question * asked.fit)
+    return [replace(q, fit=fit) for q, fit in zip(quotes, fits, strict=True)]
 
 
 def _sentences(row: Evidence, most_words: int) -> list[str]:

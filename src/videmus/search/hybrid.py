@@ -46,13 +46,13 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The answer to a search with what it rests on. `idf` is that of each word of the question, `background` the
-    cosines of all passages that were compared (mean, deviation); `notices` are for the user."""
+    """The answer to a search with what it rests on. `idf` is that of each word of the question, `unknown_idf` that of
+    a word which no row holds; `vector` the question's; `notices` are for the user."""
 
     question: Question
     results: tuple[Ranked, ...] = ()
     idf: dict[str, float] = field(default_factory=dict)
-    background: tuple[float, float] = (0.0, 1.0)
+    unknown_idf: float = 1.0
     notices: tuple[str, ...] = ()
     vector: NDArray[np.float32] | None = None
 
@@ -88,19 +88,17 @@ def ranking(
     notices: list[str] = []
     vector = _query_vector(store, embedder, asked, notices)
     model = embedder.name if embedder is not None else ""
-    rows, whole = _rows(store, model, asked, vector, scope, chosen)
-    idf = _idf(store, asked.terms)
+    rows = _rows(store, model, asked, vector, scope, chosen)
+    idf, unknown = _idf(store, asked.terms)
     near = store.similarities(model, vector, [r.id for r in rows]) if vector is not None else []
     if vector is not None and not near and rows:
         notices.append(f"nothing here has vectors of {model}: found by words alone")
     pool = _Pool(rows, asked, idf, near, chosen)
-    cosines = np.array([s.cosine for s in near]) if near else np.zeros(1)
-    background = (float(cosines.mean()), max(float(cosines.std()), 1e-3)) if whole else (0.12, 0.12)
     titles: dict[str, str] = {}
     results = []
     for k in pool.best(limit):
         results.append(pool.ranked(k, store, titles))
-    return Ranking(asked, tuple(results), idf, background, tuple(notices), vector)
+    return Ranking(asked, tuple(results), idf, unknown, tuple(notices), vector)
 
 
 # ---------------------------------------------------------------- what is ranked
@@ -128,14 +126,14 @@ def _rows(
     vector: NDArray[np.float32] | None,
     scope: Scope,
     settings: SearchSettings,
-) -> tuple[list[Text], bool]:
-    """The rows to rank, and whether they are all that the scope sees."""
+) -> list[Text]:
+    """The rows to rank: all that the scope sees where they are few, else those round the best hits."""
     total, _ = store.frequencies([])
     if scope.video is not None or total <= settings.whole_rows:
         rows = store.texts(scope, limit=settings.whole_rows + 1)
         if len(rows) <= settings.whole_rows:
-            return rows, True
-    return store.texts(scope, _surroundings(store, model, asked, vector, scope, settings)), False
+            return rows
+    return store.texts(scope, _surroundings(store, model, asked, vector, scope, settings))
 
 
 def _surroundings(
@@ -167,14 +165,15 @@ def _surroundings(
     return [Span(s.video, s.start_ms - margin, s.end_ms + margin) for s in chosen]
 
 
-def _idf(store: Store, terms: Sequence[Term]) -> dict[str, float]:
-    """The weight of each word: its rarity among the library's rows (Robertson and Zaragoza 2009) times its own weight."""
+def _idf(store: Store, terms: Sequence[Term]) -> tuple[dict[str, float], float]:
+    """The weight of each word: its rarity among the library's rows (Robertson and Zaragoza 2009) times its own weight;
+    and the rarity of a word that no row holds."""
     total, counts = store.frequencies([t for term in terms for t in term.counts_as])
     idf = {}
     for term in terms:
         count = min(total, sum(counts.get(t, 0) for t in term.counts_as))
         idf[term.word] = term.weight * math.log(1 + (total - count + 0.5) / (count + 0.5))
-    return idf
+    return idf, math.log(1 + (total + 0.5) / 0.5)
 
 
 # ---------------------------------------------------------------- how it is ranked
@@ -198,7 +197,7 @@ class _Pool:
         if asked.phrases:
             self.spans = [s for s in self.spans if all(_stands(p, s, rows) for p in asked.phrases)]
         self.weights = np.array([idf[t.word] for t in asked.terms])
-        counted = [_counted(row.text) for row in rows]
+        counted = [_counted(f"{row.speaker} {row.text}" if row.speaker else row.text) for row in rows]
         self.counts = np.array(
             [[sum(c.get(t, 0) for t in term.counts_as) for term in asked.terms] for c, _ in counted], float
         ).reshape(len(rows), len(asked.terms))

@@ -36,6 +36,10 @@ instructor teacher according discussion
 STOP = frozenset(stem(w) for w in _STOP.split())
 FRAME = frozenset(stem(w) for w in _FRAME.split())
 
+NAMED_WEIGHT = 2.0
+"""Words in 'single quotes': a title or term that the question names. They weigh more, and need not stand so."""
+
+_NAMED = re.compile(r"(?<!\w)['‘‚]([^'’‘]{2,80})['’‘](?!\w)")
 _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|„([^“”]*)[“”]|«([^»]*)»')
 
 
@@ -71,7 +75,8 @@ def question(
     phrases = tuple(p for p in (tuple(words("".join(q))) for q in _QUOTED.findall(text)) if p)
     plain = " ".join(re.sub(r'["“”„«»]', " ", text).split())
     every = list(dict.fromkeys(words(plain)))
-    chosen = [w for w in every if stem(w) not in STOP] or every
+    named = {word for inside in _NAMED.findall(plain) for word in words(inside)}
+    chosen = [w for w in every if stem(w) not in STOP or w in named] or every
     chosen = chosen[:MOST_WORDS]
     known = frequencies([stem(w) for w in chosen])
     terms = []
@@ -82,5 +87,6 @@ def question(
             counts_as = tuple(t for t in containing(word) if t.startswith(word)) or counts_as
         elif term not in known and len(word) >= 3 and not is_number(word):
             counts_as = tuple(containing(word) or containing(term)) or counts_as
-        terms.append(Term(word, counts_as, FRAME_WEIGHT if term in FRAME else 1.0))
+        weight = NAMED_WEIGHT if word in named else FRAME_WEIGHT if term in FRAME else 1.0
+        terms.append(Term(word, counts_as, weight))
     return Question(plain, tuple(terms), phrases)

@@ -95,14 +95,17 @@ def _only_marks(token: str) -> bool:
 
 
 def _with_marks(tokens: list[_Token], text: str) -> list[_Token]:
-    """Marks between tokens ("。", a lone dash) belong to the token before them, at the start to the first one."""
+    """Marks between tokens ("。", a lone dash) belong to the token before them; on a new line, or first, to the next."""
     joined: list[_Token] = []
+    start = 0
     for k, token in enumerate(tokens):
-        first = 0 if k == 0 else token.first
-        last = tokens[k + 1].first if k + 1 < len(tokens) else len(text)
-        first += len(text[first : token.first]) - len(text[first : token.first].lstrip())
-        last -= len(text[token.last : last]) - len(text[token.last : last].rstrip())
-        joined.append(_Token(first, last, token.weight))
+        stop = tokens[k + 1].first if k + 1 < len(tokens) else len(text)
+        line_end = text.find("\n", token.last, stop)
+        last = stop if line_end < 0 or k + 1 == len(tokens) else line_end
+        before, after = text[start : token.first], text[token.last : last]
+        first = start + len(before) - len(before.lstrip())
+        joined.append(_Token(first, token.last + len(after.rstrip()), token.weight))
+        start = last
     return joined
 
 

@@ -3,7 +3,7 @@
 Enters: rows as they are inserted and deleted, and words of a question. Leaves: hits with BM25 scores, frequencies of
 words, which words of the library hold a piece of one. Knows nothing of vectors, of fusion or of answers.
 
-The index is contentless: it holds what `words.terms` makes of `evidence.text`, and is made anew from the rows when that
+The index is contentless: it holds what `words.terms` makes of a row's speaker and text, and is made anew from the rows when that
 changes. A question's words reach FTS5 only as quoted terms, so that no text is ever read as query syntax.
 
 Common words: a row that holds only "learning" is one of thousands, and ranking them all takes most of a search's time.
@@ -19,7 +19,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 
-from videmus.model import Row, Scope
+from videmus.model import Evidence, Row, Scope
 from videmus.store.protocol import Hit, Span, Text
 from videmus.store.scope import Table, visible
 from videmus.store.words import terms
@@ -62,18 +62,19 @@ class FullText:
         if table == "evidence":
             connection.executemany(
                 "INSERT INTO fulltext (rowid, terms) VALUES (?, ?)",
-                [(n, " ".join(terms(getattr(row, "text", "")))) for n, row in rows],
+                [(n, _indexed(row.text, row.speaker)) for n, row in rows if isinstance(row, Evidence)],
             )
 
     def removing(self, connection: sqlite3.Connection, table: Table, numbers: Sequence[int]) -> None:
         if table != "evidence":
             return
         found = connection.execute(
-            "SELECT n, text FROM evidence WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+            "SELECT n, text, speaker FROM evidence WHERE n IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
         ).fetchall()
         connection.executemany(
             "INSERT INTO fulltext (fulltext, rowid, terms) VALUES ('delete', ?, ?)",
-            [(n, " ".join(terms(text))) for n, text in found],
+            [(n, _indexed(text, speaker)) for n, text, speaker in found],
         )
 
     def rebuild(self, connection: sqlite3.Connection) -> None:
@@ -193,5 +194,10 @@ def _fill(connection: sqlite3.Connection) -> None:
 
 
 def _all_terms(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
-    for n, text in connection.execute("SELECT n, text FROM evidence ORDER BY n"):
-        yield n, " ".join(terms(text))
+    for n, text, speaker in connection.execute("SELECT n, text, speaker FROM evidence ORDER BY n"):
+        yield n, _indexed(text, speaker)
+
+
+def _indexed(text: str, speaker: str | None) -> str:
+    """What the index holds of a row: who speaks is asked for as what is said ("What did the student ask?")."""
+    return " ".join(terms(f"{speaker} {text}" if speaker else text))
