@@ -42,7 +42,7 @@ class ClosedSet:
     """
 
     def __init__(
-        self, rows: Sequence[Evidence], videos: Mapping[str, Video], verbatim_words: int = 3, question: str = ""
+        self, rows: Sequence[Evidence], videos: Mapping[str, Video], question: str = "", verbatim_words: int = 3
     ) -> None:
         self._videos = videos
         self._asked = _stems(question)

@@ -99,7 +99,7 @@ def answer(
         rows = evidence_of(store, moments, scope, settings.read.evidence_characters)
         step = Step("retrieve", meant, f"{len(moments)} moments", tuple(row.id for row in rows))
     titles = {v.id: v for v in store.videos(replace(scope, start=None, end=None))}
-    closed = ClosedSet(rows, titles, settings.read.verbatim_words, meant)
+    closed = ClosedSet(rows, titles, meant, settings.read.verbatim_words)
     shown = _pictures(store, moments, closed, scope, settings) if model.sees and settings.read.frames else []
     given = read(Read(meant, history, shown), closed, tally, settings, on_sentence)
     cost = replace(tally.cost, seconds=time.monotonic() - began)
