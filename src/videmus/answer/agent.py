@@ -273,7 +273,8 @@ class _Agent:
     def _closed(self) -> _ComputedSet:
         rows = list(self.memory.rows.values())[: self.settings.agent.evidence]
         times = [f"{row_line(row, self.videos, str(n))[:60]}" for n, row in enumerate(rows)]
-        return _ComputedSet(rows, self.videos, self.settings.read.verbatim_words, [*self.memory.computed, *times])
+        words = self.settings.read.verbatim_words
+        return _ComputedSet(rows, self.videos, self.question, words, [*self.memory.computed, *times])
 
     def _material(self, closed: _ComputedSet) -> list[Data]:
         lines = [
@@ -376,9 +377,14 @@ class _ComputedSet(ClosedSet):
     number is derivable from the evidence that it cites."""
 
     def __init__(
-        self, rows: Sequence[Evidence], videos: Mapping[str, Video], verbatim_words: int, computed: Sequence[str]
+        self,
+        rows: Sequence[Evidence],
+        videos: Mapping[str, Video],
+        question: str,
+        verbatim_words: int,
+        computed: Sequence[str],
     ) -> None:
-        super().__init__(rows, videos, verbatim_words)
+        super().__init__(rows, videos, question=question, verbatim_words=verbatim_words)
         self._computed = "\n".join(computed)
 
     def checked(self, text: str, quotes: Sequence[tuple[str, str]], computed_from: Sequence[str] = ()) -> Checked:
