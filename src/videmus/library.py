@@ -38,6 +38,7 @@ from videmus.model import (
 )
 
 if TYPE_CHECKING:
+    from videmus.answer.chat import Exchange
     from videmus.ingest.pipeline import Events
     from videmus.models.minds import Minds
     from videmus.store.protocol import Store, Work
@@ -57,11 +58,18 @@ Clock = int | str | datetime | None
 class Library:
     """A library of videos in a folder, made when absent (default: the user's data folder).
 
+    `record` is a file that every call of a language or vision model is written to; `budget_usd` what they may cost.
     Raises LibraryError when the folder is damaged, foreign, locked or of a newer version.
     """
 
     def __init__(
-        self, path: str | Path | None = None, *, settings: Settings | None = None, minds: Minds | None = None
+        self,
+        path: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        minds: Minds | None = None,
+        record: str | Path | None = None,
+        budget_usd: float | None = None,
     ) -> None:
         from videmus.models.minds import Minds
         from videmus.store.sqlite import SqliteStore
@@ -69,7 +77,9 @@ class Library:
         self.path = Path(path) if path is not None else config.default_library()
         self.settings = settings or config.load()
         self.store: Store = SqliteStore(self.path, self.settings.store)
-        self.minds = minds or Minds(self.settings, calls=self.store)
+        self.minds = minds or Minds(
+            self.settings, calls=self.store, record=Path(record) if record else None, budget_usd=budget_usd
+        )
         self.stop = threading.Event()
 
     def __enter__(self) -> Library:
@@ -121,10 +131,13 @@ class Library:
     def evidence(
         self, video: str, kind: EvidenceKind | None = None, *, start_ms: int | None = None, end_ms: int | None = None
     ) -> list[Evidence]:
-        """The video's evidence in order of time, of one kind or all, overlapping [start_ms, end_ms)."""
+        """The video's evidence in order of time, of one kind or all, overlapping [start_ms, end_ms).
+
+        A row of speech names the slide that it explains as its segment.
+        """
         kind = _one_of(kind, EVIDENCE_KINDS, "kind")
         scope = Scope(video=self.video(video).id, start=start_ms, end=end_ms)
-        return self.store.evidence(scope, [kind] if kind else None)
+        return placed(self.store.evidence(scope, [kind] if kind else None), self.store, scope)
 
     def frames(self, video: str) -> list[Frame]:
         return self.store.frames(Scope(video=self.video(video).id))
@@ -340,19 +353,57 @@ class Library:
         question: str,
         *,
         limit: int | None = None,
-        on_sentence: Callable[[Sentence], None] | None = None,
+        history: Sequence[Exchange] = (),
+        on_sentence: Callable[[Sentence], None] = lambda sentence: None,
         **scope: Any,
     ) -> Answer:
-        """An answer out of the library, every sentence with checked citations; see `model.Answer.grounding`."""
-        from videmus.answer.extractive import answer
+        """An answer out of the library, every sentence with checked citations; see `model.Answer.grounding`.
 
+        With a language model it reads the moments found, else the best sentences are given verbatim. `history` is the
+        conversation so far; `on_sentence` is told each sentence as soon as it has passed its check. Raises UsageError,
+        and ModelError where a configured model cannot be asked.
+        """
         if not question.strip():
             raise UsageError("the question is empty", next='videmus ask "Why does it diverge?"')
         began = time.monotonic()
-        given = answer(
-            self.store, self.minds.embedder, question, self.scope(**scope), limit=limit, settings=self.settings
-        )
+        where = self.scope(**scope)
+        if model := self.minds.language:
+            from videmus.answer import read
+
+            given = read.answer(
+                self.store, self.minds.embedder, model, question, where,
+                limit=limit, settings=self.settings, history=history, on_sentence=on_sentence,
+            )  # fmt: skip
+        else:
+            from videmus.answer import extractive
+            from videmus.answer.chat import standalone
+
+            meant = standalone(question, history, None)
+            given = extractive.answer(self.store, self.minds.embedder, meant, where, limit, self.settings)
+            for sentence in given.sentences:
+                on_sentence(sentence)
         return replace(given, cost=replace(given.cost, seconds=time.monotonic() - began))
+
+    def what_leaves(self) -> str | None:
+        """What leaves this machine, and to whom, when videos are added or questions asked; None: nothing does."""
+        if not (self.settings.models.language or self.settings.models.vision):
+            return None
+        from videmus.models.connect import what_leaves
+
+        return what_leaves(self.settings.models)
+
+    def undo_correction(self, correction: str) -> Evidence:
+        """Take back the correction of this id (or a unique prefix): the original words hold, and are found, again."""
+        fitting = [
+            (row, c) for v in self.store.videos() for row, c in self.corrections(v.id) if c.id.startswith(correction)
+        ]
+        if len(fitting) != 1:
+            what = "no correction of that id" if not fitting else f"{len(fitting)} corrections fit"
+            raise NotFoundError(what, where=correction, next="`videmus corrections VIDEO` lists them")
+        row, found = fitting[0]
+        self.store.set_mark(row.video, "slide-texts", found.id, "undone")
+        self.retry(row.video)
+        return row
 
     def scope(
         self,
@@ -395,6 +446,15 @@ class Library:
         """A wall-clock time on the recording's first day (without a recording: the library's)."""
         starts = [v.recorded_at for v in self.store.videos(Scope(recording=recording)) if v.recorded_at is not None]
         return min(starts, default=None)
+
+
+def placed(rows: Sequence[Evidence], store: Store, scope: Scope) -> list[Evidence]:
+    """The rows, each sentence of speech with the slide that it explains."""
+    from videmus.segment.assign import assigned
+
+    slides = store.segments(Scope(video=scope.video), "slide")
+    owner = assigned([row for row in rows if row.kind == "speech"], slides)
+    return [replace(row, segment=owner.get(row.id, row.segment)) for row in rows]
 
 
 def _time(value: Times) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,13 +44,19 @@ def add(
     ] = False,
     include: Annotated[list[str] | None, typer.Option(help="In folders, only files of this pattern.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="In folders, no files of this pattern.")] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
+    ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on and add what appears in the folders; Ctrl-C ends.")
     ] = False,
 ) -> None:
     """Add videos: hear them, read them, cut them into pieces, index them."""
     session: Session = context.obj
-    with session.library() as library:
+    with session.library(record=record, budget_usd=budget, asks=True) as library:
 
         def work(events: Events) -> list[Video]:
             added = library.add_all(
@@ -71,10 +78,16 @@ def add(
 def retry(
     context: typer.Context,
     video: Annotated[str | None, typer.Argument(metavar="[VIDEO]", help="One video (default: all).")] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
+    ] = None,
 ) -> None:
     """Run again what failed, was interrupted or is out of date; nothing that is done is done twice."""
     session: Session = context.obj
-    with session.library() as library:
+    with session.library(record=record, budget_usd=budget, asks=True) as library:
         _changed(session, library, lambda events: library.retry(video, events=events))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from videmus.cli.session import Session
+from videmus.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +35,8 @@ def register(app: typer.Typer) -> None:
     app.command()(show)
     app.command()(search)
     app.command()(ask)
+    app.command()(chat)
+    app.command()(corrections)
     app.command("open")(open_moment)
 
 
@@ -123,6 +126,15 @@ def ask(
     facet: InFacet = None,
     speaker: BySpeaker = None,
     limit: Annotated[int | None, typer.Option(min=1, max=1000, help="How many moments are read.")] = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Also show each step: what was searched, read, checked.")
+    ] = False,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
+    ] = None,
 ) -> None:
     """An answer whose every sentence was checked against the moment it cites, or that the library does not say."""
     from videmus import documents
@@ -130,9 +142,65 @@ def ask(
 
     session: Session = context.obj
     scope = _scope(video, collection, recording, start, end, after, before, at, stream, facet, speaker)
+    with session.library(record=record, budget_usd=budget, asks=True) as library:
+        shown = render.Sentences(session.out, live=not session.json)
+        given = library.ask(question, limit=limit, on_sentence=shown, **scope)
+        session.show(documents.answer(given), lambda console: shown.end(given, steps=steps or session.verbose))
+
+
+def chat(
+    context: typer.Context,
+    video: InVideo = None,
+    collection: InCollection = None,
+    recording: InRecording = None,
+    at: At = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
+    ] = None,
+) -> None:
+    """A conversation: each question may lean on the ones before. An empty line or Ctrl-D ends it."""
+    from videmus.answer.chat import Exchange
+    from videmus.cli import render
+
+    session: Session = context.obj
+    if session.json:
+        raise UsageError("a conversation is no document", next="videmus ask --json")
+    scope = _scope(video, collection, recording, None, None, None, None, at, None, None, None)
+    history: list[Exchange] = []
+    with session.library(budget_usd=budget, asks=True) as library:
+        while question := _typed(session):
+            shown = render.Sentences(session.out, live=True)
+            given = library.ask(question, history=history, on_sentence=shown, **scope)
+            shown.end(given, steps=session.verbose)
+            history.append(Exchange(question, given.text))
+
+
+def _typed(session: Session) -> str:
+    try:
+        return session.out.input("[bold]?[/bold] ").strip()
+    except EOFError:
+        return ""
+
+
+def corrections(
+    context: typer.Context,
+    video: Annotated[str | None, typer.Argument(metavar="[VIDEO]", help="One video (default: all).")] = None,
+    undo: Annotated[str | None, typer.Option("--undo", metavar="ID", help="Take a correction back.")] = None,
+) -> None:
+    """Misheard words that were corrected in the speech; the original always stays."""
+    from videmus import documents
+    from videmus.cli import render
+
+    session: Session = context.obj
     with session.library() as library:
-        given = library.ask(question, limit=limit, **scope)
-        session.show(documents.answer(given), lambda console: render.answer(console, given))
+        if undo:
+            library.undo_correction(undo)
+        chosen = [library.video(video)] if video else library.videos()
+        found = [(v, row, c) for v in chosen for row, c in library.corrections(v.id)]
+        document = {
+            "corrections": [{**documents.correction(c, r.start_ms, r.end_ms), "video": v.id} for v, r, c in found]
+        }
+        session.show(document, lambda console: render.corrections(console, found))
 
 
 def open_moment(

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from videmus import clock
-from videmus.model import Answer, Citation, Moment, Segment, Video
+from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
 from videmus.store.protocol import Work
 
 STATE_STYLE = {"ready": "green", "partial": "yellow", "failed": "red", "processing": "cyan"}
@@ -93,13 +93,46 @@ def moments(console: Console, items: Sequence[Moment]) -> None:
         console.print(f"   {escape(item.text)}", soft_wrap=True)
 
 
-def answer(console: Console, item: Answer) -> None:
-    console.print(escape(item.text), soft_wrap=True)
-    if item.citations:
-        console.print()
-    for citation in item.citations:
-        console.print(citation_line(citation), soft_wrap=True)
-    console.print(f"[dim]{item.grounding}{_spent(item)}[/dim]")
+class Sentences:
+    """Shows an answer: its sentences as each has passed its check (`live`), at the end the citations."""
+
+    def __init__(self, console: Console, *, live: bool) -> None:
+        self.console = console
+        self.live = live
+        self.shown = 0
+
+    def __call__(self, sentence: Sentence) -> None:
+        if self.live:
+            marks = "".join(f" [{n}]" for n in sentence.citations)
+            self.console.print(Text(f"{' '.join(sentence.text.split())}{marks}"), soft_wrap=True)
+            self.shown += 1
+
+    def end(self, item: Answer, *, steps: bool) -> None:
+        console = self.console
+        if not self.shown:
+            console.print(Text(item.text), soft_wrap=True)
+        if item.citations:
+            console.print()
+        for citation in item.citations:
+            console.print(citation_line(citation), soft_wrap=True)
+        console.print(f"[dim]{item.grounding}{_spent(item)}[/dim]")
+        if steps:
+            for n, step in enumerate(item.steps, 1):
+                error = f" [red]{escape(step.error)}[/red]" if step.error else ""
+                line = f"{n}. {step.tool}: {step.task} → {step.result or 'nothing'}"
+                console.print(f"[dim]{escape(line)} ({step.seconds:.1f} s)[/dim]{error}", soft_wrap=True)
+
+
+def corrections(console: Console, items: Sequence[tuple[Video, Evidence, Correction]]) -> None:
+    if not items:
+        console.print("no corrections")
+    for video, row, item in items:
+        undone = " [yellow]undone[/yellow]" if item.undone else ""
+        console.print(
+            f"{item.id}  {escape(video.title)} · [cyan]{span(row.start_ms, row.end_ms)}[/cyan]  "
+            f"{escape(item.original)} → [bold]{escape(item.corrected)}[/bold]{undone}",
+            soft_wrap=True,
+        )
 
 
 def citation_line(item: Citation) -> Text:
@@ -107,7 +140,8 @@ def citation_line(item: Citation) -> Text:
     name = {"screen": "slide"}.get(item.kind, item.kind)
     line = Text(f"[{item.n}] {item.title} · {span(item.start_ms, item.end_ms)} · {name}", style="cyan")
     line.stylize(f"link {item.url}")
-    return line + Text(f"  “{item.quote}”", style="dim")
+    quote = " ".join(item.quote.split())
+    return line + Text(f"  “{quote if len(quote) <= 160 else quote[:159] + '…'}”", style="dim")
 
 
 def span(start_ms: int, end_ms: int) -> str:

@@ -44,10 +44,14 @@ class Session:
             self._err = Console(stderr=True, highlight=False)
         return self._err
 
-    def library(self) -> Library:
+    def library(self, *, record: Path | None = None, budget_usd: float | None = None, asks: bool = False) -> Library:
+        """The library. With `asks`, what leaves the machine for a remote model is said, once a run."""
         from videmus.library import Library
 
-        return Library(self.path)
+        library = Library(self.path, record=record, budget_usd=budget_usd)
+        if asks and (leaving := library.what_leaves()):
+            self.notice(leaving)
+        return library
 
     def show(self, document: dict[str, Any], render: Callable[[Console], None]) -> None:
         """The document for programs, or what `render` prints for people."""

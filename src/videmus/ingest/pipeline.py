@@ -118,7 +118,7 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
         raise
     except VidemusError as error:
         reason = str(error)
-    except Exception as error:  # noqa: BLE001 - a stage's fault must not lose the video's other stages
+    except Exception as error:
         log.exception("stage %s of %s", stage.name, video.source)
         reason = f"fault in Videmus, {type(error).__name__}: {error}"
     if reason and state != "skipped":

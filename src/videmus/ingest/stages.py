@@ -58,7 +58,9 @@ def read(job: Job) -> Iterator[Produced]:
 
     frames = job.frames()
     pictures = ((frame, _picture(job, frame)) for frame in job.steps(frames))
-    yield from read_screen(job.video.id, pictures, job.minds.text_recogniser, job.settings.reading, done=job.done_evidence())
+    yield from read_screen(
+        job.video.id, pictures, job.minds.text_recogniser, job.settings.reading, done=job.done_evidence()
+    )
 
 
 def describe(job: Job) -> Iterator[Produced]:
@@ -69,6 +71,31 @@ def describe(job: Job) -> Iterator[Produced]:
     yield from describe_scenes(
         job.frames(), job.pictures(), job.metered(job.minds.vision), done=job.done, on_problem=job.problem
     )
+
+
+def slides(job: Job) -> Iterator[Produced]:
+    """The showings of slides, each with its builds and the sentences that explain it; none in footage."""
+    from videmus.segment.assign import assigned
+    from videmus.segment.same_slide import same_slide
+    from videmus.segment.slides import slides
+
+    vision = job.minds.vision
+    asks = same_slide(job.metered(vision), job.video.id, job.settings.models.image_side) if vision else None
+    found = list(
+        slides(
+            job.video,
+            job.frames(),
+            lambda frame: _picture(job, frame),
+            job.evidence("screen"),
+            job.settings.slides,
+            same_slide=asks,
+        )
+    )
+    said: dict[str, list[str]] = {}
+    for row, slide in assigned(job.evidence("speech"), found).items():
+        said.setdefault(slide, []).append(row)
+    for segment in found:
+        yield replace(segment, sources=(*segment.sources, *said.get(segment.id, ())))
 
 
 def understand(job: Job) -> Iterator[Produced]:
@@ -221,11 +248,15 @@ STAGES: tuple[Stage, ...] = (
     Stage("changes", "watching", 1, (), watch, skip=no_pictures, settings=_of("screen")),
     Stage("screen", "reading", 1, ("changes",), read, skip=no_pictures, settings=_of("reading")),
     Stage("scene", "seeing", 1, ("changes",), describe, skip=no_vision, model=_minds("vision")),
-    Stage("clips", "cutting clips", 1, (), clips, skip=has_slides, settings=_of("clips")),
+    Stage(
+        "slides", "finding slides", 1, ("changes", "screen", "speech"), slides, skip=no_pictures, model=_minds("vision"),
+        settings=_of("slides"),
+    ),
+    Stage("clips", "cutting clips", 1, ("slides",), clips, skip=has_slides, settings=_of("clips")),
     Stage("windows", "cutting windows", 1, _TEXTS, windows, settings=_of("windows")),
     Stage(
-        "slide-texts", "understanding slides", 1, _TEXTS, understand, skip=no_slides, model=_minds("language", "vision"),
-        settings=_of("premind"), marks=True, origins=("correction", "vision", "consolidation"),
+        "slide-texts", "understanding slides", 1, (*_TEXTS, "slides"), understand, skip=no_slides,
+        model=_minds("language", "vision"), settings=_of("premind"), marks=True, origins=("correction", "vision", "consolidation"),
     ),
     Stage(
         "clip", "describing clips", 1, ("clips", "speech"), describe_clips, skip=no_clips, model=_minds("vision"),
