@@ -212,6 +212,14 @@ def test_the_same_file_again_gives_the_same_ids_and_another_content_another_vide
     assert a.rows == b.rows and a.video.id == b.video.id != c.video.id
 
 
+def test_rows_without_an_origin_belong_to_the_stage_that_makes_their_kind(tmp_path: Path):
+    span = {"start_ms": 0, "end_ms": 1}
+    document = least(
+        narration=[said()], caption=[said()], segments=[{**span, "kind": "slide"}, {**span, "kind": "hour"}]
+    )
+    assert set(read(saved(tmp_path, document)).rows_by_stage()) == {"correction", "captions", "slides", "hierarchy"}
+
+
 def test_unknown_keys_and_a_byte_order_mark_are_no_fault(tmp_path: Path):
     path = tmp_path / "k.json"
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps(least(speech=[said(mood="calm")], author={"x": [1]})).encode())

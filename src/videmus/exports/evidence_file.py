@@ -33,6 +33,7 @@ from videmus.model import (
     SceneDetail,
     ScreenDetail,
     Segment,
+    SegmentKind,
     SpeechDetail,
     SummaryDetail,
     Video,
@@ -42,6 +43,28 @@ from videmus.model import (
     segment_id,
     to_plain,
 )
+
+STAGE_OF: Mapping[EvidenceKind, str] = {
+    "speech": "speech",
+    "screen": "screen",
+    "scene": "scene",
+    "vision": "vision",
+    "narration": "correction",
+    "consolidated": "consolidation",
+    "clip": "clip",
+    "caption": "captions",
+    "summary": "summary",
+}
+"""The stage that makes evidence of a kind: rows that a file brings without an origin count as that stage's."""
+
+STAGE_OF_SEGMENT: Mapping[SegmentKind, str] = {
+    "slide": "slides",
+    "clip": "clips",
+    "window": "windows",
+    "ten-minute": "hierarchy",
+    "hour": "hierarchy",
+    "day": "hierarchy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +196,7 @@ def _rows(document: Document, video: str, path: Path) -> Iterator[Row]:
         for number, row in enumerate(rows):
             place = f"{kind}[{number}]"
             _check_video(row.video, video, path, place)
-            yield _evidence(row, kind, _origin(document, row.origin, kind, path, place), video, path, place)
+            yield _evidence(row, kind, _origin(document, row.origin, STAGE_OF[kind], path, place), video, path, place)
     for number, segment in enumerate(document.segments):
         place = f"segments[{number}]"
         _check_span(segment, video, path, place)
@@ -185,7 +208,7 @@ def _rows(document: Document, video: str, path: Path) -> Iterator[Row]:
             start_ms=segment.start_ms,
             end_ms=segment.end_ms,
             kind=segment.kind,
-            origin=_origin(document, segment.origin, f"{segment.kind}s", path, place),
+            origin=_origin(document, segment.origin, STAGE_OF_SEGMENT[segment.kind], path, place),
             slide=segment.slide,
             title=segment.title,
             text=segment.text,
