@@ -190,9 +190,11 @@ def test_a_page_is_looked_at_no_larger_than_the_setting_says(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("read", "kept"),
     [
-        ("Minyeop Choi¹", "Minyeop Choi ¹"),
+        ("Minyeop Choi¹", "Minyeop Choi 1"),
+        ("Byungjoo Lee1, KAIST ², DGIST³", "Byungjoo Lee 1, KAIST 2, DGIST 3"),
+        ("sin² + 100²", "sin² + 100²"),
         ("x² + y²", "x² + y²"),
-        ("Eunji Park1, Auejin Ham1,2, Sunjun Kim ²", "Eunji Park 1, Auejin Ham 1,2, Sunjun Kim ²"),
+        ("Eunji Park1, Auejin Ham1,2, Sunjun Kim ²", "Eunji Park 1, Auejin Ham 1,2, Sunjun Kim 2"),
         ("HTML5, CSS3 and RE16", "HTML5, CSS3 and RE16"),
         ("see Figure1", "see Figure1"),
         ("Ｈｅｌｌｏ，ｗｏｒｌｄ：１", "Hello,world:1"),

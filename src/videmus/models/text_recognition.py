@@ -280,21 +280,23 @@ def _pixels(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
 
 _WIDE = str.maketrans({chr(c): chr(c - 0xFEE0) for c in range(0xFF01, 0xFF5F)} | {"\u3000": " ", "。": ".", "、": ","})
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0002ffff]")
-_NOTE_MARK = re.compile(r"(?<=\w\w\w)(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])(?<![⁰¹²³⁴⁵⁶⁷⁸⁹])")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_NOTE_MARK = re.compile(r"\b([A-Z][a-zß-ÿ]{2,}|[A-Z]{3,})\s*([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 
 _AFFILIATED = re.compile(r"(?<=[A-Z][a-z])([a-z]*)(\d(?:,\d)*)(?=,|\s|$)")
 
 
 def tidy(text: str) -> str:
     """One line as it is stored: composed letters, single spaces, Western marks in Western text, a note mark apart from its
-    word ("Choi¹" would not be found as Choi; "x²" stays). Raised marks are often read as plain digits: where several names
-    of a line end in one ("Park1, Lee2"), it is a line of authors."""
+    name ("Choi¹" would not be found as Choi; "x²" and "sin²" stay). Raised marks are often read as plain digits: where
+    several names of a line end in one ("Park1, Lee2"), it is a line of authors."""
     text = unicodedata.normalize("NFC", text)
     if not _CJK.search(text):
         text = text.translate(_WIDE)
-    if len(_AFFILIATED.findall(text)) > 1:
+    text, raised = _NOTE_MARK.subn(lambda m: f"{m[1]} {m[2].translate(_RAISED)}", text)
+    if raised + len(_AFFILIATED.findall(text)) > 1:
         text = _AFFILIATED.sub(r"\1 \2", text)
-    return " ".join(_NOTE_MARK.sub(" ", text).split())
+    return " ".join(text.split())
 
 
 def check_picture(image: Picture) -> None:
