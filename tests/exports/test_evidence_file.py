@@ -234,7 +234,7 @@ def test_a_row_that_ends_before_it_begins_is_mended_and_told(tmp_path: Path):
     """Published transcripts hold such rows: the rest of the file is sound."""
     found = read(saved(tmp_path, least(speech=[said(start_ms=9_000, end_ms=2_000, text="five words are in here")])))
     assert [(r.start_ms, r.end_ms) for r in found.rows if isinstance(r, Evidence)] == [(9_000, 11_000)]
-    assert "ended before" in found.notices[0]
+    assert "1 row ended before" in found.notices[0]
 
 
 def test_the_same_row_twice_is_one(tmp_path: Path):

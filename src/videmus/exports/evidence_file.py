@@ -102,7 +102,8 @@ def read(path: str | Path) -> EvidenceFile:
     notices = [f"{dangling} references to rows that the file does not hold were left out"] if dangling else []
     reversed_ = sum(row.end_ms < row.start_ms for kind in EVIDENCE_KINDS for row in getattr(document, kind))
     if reversed_:
-        notices.append(f"{reversed_} rows ended before they began; they now end where their words would")
+        rows_ = "1 row" if reversed_ == 1 else f"{reversed_} rows"
+        notices.append(f"{rows_} ended before the beginning, and now as late as so many words take")
     video = Video(
         id=id,
         fingerprint=print_,
