@@ -160,6 +160,7 @@ class _Known:
 
     form: Form
     entity: str
+    first: int
     count: int = 0
     own: int = 0  # mentions that were left to the form's own entity
     last: int = 0
@@ -174,6 +175,7 @@ class _Resolver:
         self.same_nouns = same_nouns
         self.speakers = {naming.surface("person", label): at for label, at in speakers.items()}
         self.waiting = sorted(decisions, key=lambda d: d.learned_at, reverse=True)
+        self.pending: list[Decision] = []
         self.result = Resolution()
         self.known: dict[Form, _Known] = {}
         self.sets = _Sets()
@@ -203,6 +205,8 @@ class _Resolver:
                 self._register(kind, name, at)
             if row.source_kind == row.target_kind == "person" and row.relation != ALSO_CALLED:
                 self.apart[frozenset({naming.surface("person", row.source), naming.surface("person", row.target)})] += 1
+        if self.pending:
+            self.decide_until(at)
         for row in group:
             if row.relation == ALSO_CALLED and row.source_kind == row.target_kind:
                 self._state(self._form(row.source_kind, row.source), self._form(row.target_kind, row.target), at)
@@ -211,23 +215,38 @@ class _Resolver:
             self.result.ends[row.n] = (self._meant(row, "source", named), self._meant(row, "target", named))
 
     def decide_until(self, at: int | None) -> None:
+        """Apply the decisions learned by `at`; one about names that nobody has borne yet waits until somebody does."""
         while self.waiting and (at is None or self.waiting[-1].learned_at <= at):
-            decision = self.waiting.pop()
-            forms = [self._form(decision.kind, name) for name in (decision.left, decision.right)]
-            if decision.action == "merge" and any(f in self.known for f in forms):
-                for name in (decision.left, decision.right):
-                    self._register(decision.kind, name, decision.learned_at)
-                    self._alias(self.known[self._form(decision.kind, name)].entity, name, decision.learned_at)
-                self.stated[forms[1]][forms[0]] = "person"
-                self.statements += 1
-                self._link(forms[0], forms[1], decision.learned_at, "person")
+            self.pending.append(self.waiting.pop())
+        still = []
+        for decision in self.pending:
+            if decision.action == "merge" and not self._merged(decision, at):
+                still.append(decision)
+        self.pending = still
+
+    def _merged(self, decision: Decision, at: int | None) -> bool:
+        names = (decision.left, decision.right)
+        forms = [self._form(decision.kind, name) for name in names]
+        if not any(form in self.known for form in forms):
+            return False
+        learned = decision.learned_at if at is None else max(decision.learned_at, min(at, self._known_from(forms)))
+        for name, form in zip(names, forms, strict=True):
+            self._register(decision.kind, name, learned)
+            self._alias(self.known[form].entity, name, learned)
+        self.stated[forms[1]][forms[0]] = "person"
+        self.statements += 1
+        self._link(forms[0], forms[1], learned, "person")
+        return True
+
+    def _known_from(self, forms: Sequence[Form]) -> int:
+        return min(self.known[form].first for form in forms if form in self.known)
 
     def _register(self, kind: EntityKind, name: str, at: int) -> None:
         form = self._form(kind, name)
         known = self.known.get(form)
         if known is None:
             entity = content_id("n", self.world, *form)
-            known = self.known[form] = _Known(form, entity, speaker=self._is_speaker(form, at))
+            known = self.known[form] = _Known(form, entity, at, speaker=self._is_speaker(form, at))
             self.result.entities.append(Named(entity, kind, _shown(name), at))
             self.members[entity].add(form)
             known.count = 1
