@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from store_material import picture_row, piece, related, said, video
 
 from videmus.model import FACET_KIND, Passage, Scope, Video
+from videmus.store.graph import Wanted
 from videmus.store.protocol import Span
 from videmus.store.sqlite import SqliteStore
 
@@ -67,7 +68,7 @@ def library(tmp_path_factory):
             speaker = ("Ann", "Zoë", None)[number % 3]
             evidence = said(f"common word of {v.id} {number}", start, end, of=v.id, kind=kind, speaker=speaker)
             segment = piece(start, end, of=v.id)
-            frame = picture_row(start, of=v.id)
+            frame = picture_row(start, of=v.id, end=start + 20_000)
             relation = related("Ann", "USES", f"thing {number} of {v.id}", start, end, of=v.id)
             planted["evidence"].append(Planted(evidence.id, v, start, end, kind, speaker))
             planted["segment"].append(Planted(segment.id, v, start, end))
@@ -78,6 +79,11 @@ def library(tmp_path_factory):
         store.add("all", rows)
     passages = [Passage(p.id, 0, "common word", 0, 11) for p in planted["evidence"]]
     store.add_vectors(MODEL, passages, np.eye(8, dtype=np.float16)[[n % 8 for n in range(len(passages))]])
+    store.frame_vectors.add(
+        MODEL, [p.id for p in planted["frame"]], np.eye(8)[[n % 8 for n in range(len(planted["frame"]))]]
+    )
+    for world in ("week", "undated", "elsewhere"):
+        store.entities.resolve(world)
     yield Library(store, planted)
     store.close()
 
@@ -178,6 +184,35 @@ def test_every_search_shows_exactly_what_the_scope_means(library, scope):
     wanted = {p.id for p in planted["evidence"] if sees(scope, p, evidence=True)}
     for name, search in SEARCHERS.items():
         assert set(search(store, scope)) == wanted, name
+
+
+@SLOW_OK
+@given(scope=scopes)
+def test_every_frame_search_shows_exactly_what_the_scope_means(library, scope):
+    store, planted = library
+    wanted = {p.id for p in planted["frame"] if sees(scope, p, evidence=False)}
+    assert {f.id for f, _ in store.frame_vectors.nearest(MODEL, NEAR[None], scope, 1000)} == wanted
+    example = store.frames(Scope(video="past"))[0]
+    assert {f.id for f, _ in store.frame_vectors.alike(example, scope, 1000)} == wanted - {example.id}
+    if scope.at is not None:
+        starts = {v.id: v.recorded_at for v in VIDEOS}
+        for frame in store.frames(scope):
+            assert starts[frame.video] + frame.look.end_ms <= scope.at
+
+
+@SLOW_OK
+@given(scope=scopes)
+def test_the_graph_shows_exactly_what_the_scope_means(library, scope):
+    store, planted = library
+    wanted = {p.id for p in planted["relation"] if sees(scope, p, evidence=False)}
+    assert {fact.id for fact in store.graph.facts(Wanted(), scope, limit=1000)} == wanted
+    assert store.graph.count(Wanted(), scope) == len(wanted)
+    assert sum(group.count for group in store.graph.grouped(Wanted(), scope, "relation")) == len(wanted)
+    if scope.at is not None:  # no name is known before a relation that bears it has ended
+        by_then = (Scope(at=scope.at), Scope(at=scope.at, video="unfinished"))
+        said_by_then = {r.target for s in by_then for r in store.relations(s)} | {"Ann"}
+        for known in store.graph.entities(scope):
+            assert {known.name, *known.aliases} <= said_by_then
 
 
 @SLOW_OK

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from videmus.errors import VectorSpaceError
 from videmus.model import Frame, Scope
 from videmus.store import rows as row_tables
+from videmus.store import videos
 from videmus.store.scope import visible
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ def _frames(connection: sqlite3.Connection, scores: Mapping[int, float], scope: 
     rows = row_tables.SELECT["frame"] + " WHERE frame.n IN (SELECT value FROM json_each(?))"  # noqa: S608 - no values
     records = connection.execute(rows, (json.dumps(list(number_of.values())),)).fetchall()
     found = [f for f in row_tables.all_decoded(connection, "frame", records, {}) if isinstance(f, Frame)]
+    if scope.at is not None:
+        found = videos.as_seen_at(connection, found, scope.at)
     return sorted(
         ((f, scores[number_of[f.id]]) for f in found), key=lambda pair: (-pair[1], pair[0].video, pair[0].at_ms)
     )
@@ -172,7 +175,7 @@ def _spans(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]
     list then. None for other scopes."""
     if any(v is not None for v in (scope.start, scope.end, scope.after, scope.before)):
         return None
-    conditions = ["state <> 'processing'"]
+    conditions = [] if scope.video is not None else ["state <> 'processing'"]  # as `scope.visible` has it
     values: dict[str, Any] = {}
     for column in ("id", "collection", "recording"):
         value = scope.video if column == "id" else getattr(scope, column)

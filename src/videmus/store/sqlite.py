@@ -18,7 +18,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -316,8 +315,7 @@ class SqliteStore(Searching):
             records = connection.execute(sql, {**clause.parameters, **values, "limit": -1 if limit is None else limit})
             found = row_tables.all_decoded(connection, table, records, self._origins)
             if table == "frame" and scope.at is not None:
-                starts = videos.starts(connection, {row.video for row in found})
-                found = [_as_seen_at(cast(Frame, row), scope.at - starts[row.video]) for row in found]
+                return list(videos.as_seen_at(connection, cast(list[Frame], found), scope.at))
         return found
 
     def _number(self, connection: sqlite3.Connection, video: str) -> int:
@@ -348,13 +346,6 @@ class SqliteStore(Searching):
             for name in orphans:
                 self._pictures.delete(name)
         return len(orphans)
-
-
-def _as_seen_at(frame: Frame, at_ms: int) -> Frame:
-    """How long the frame's look stayed on is not known before it ended."""
-    if frame.look is None or frame.look.end_ms <= at_ms:
-        return frame
-    return replace(frame, look=replace(frame.look, end_ms=at_ms))
 
 
 _OWN = ("library.db", "frames", "vectors", "media", "locks")

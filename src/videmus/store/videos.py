@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from videmus.errors import LibraryError, NotFoundError, UsageError
-from videmus.model import Scope, Video, to_plain
+from videmus.model import Frame, Scope, Video, to_plain
 from videmus.store.rows import intact
 from videmus.store.scope import visible_videos
 
@@ -107,13 +107,20 @@ def all_in(connection: sqlite3.Connection, scope: Scope) -> list[Video]:
     return [replace(v, duration_ms=min(v.duration_ms, at - v.recorded_at)) for v in found if v.recorded_at is not None]
 
 
-def starts(connection: sqlite3.Connection, ids: Collection[str]) -> dict[str, int]:
-    """When the recordings of these videos began, for those that have a clock."""
+def as_seen_at(connection: sqlite3.Connection, frames: Sequence[Frame], at: int) -> list[Frame]:
+    """Frames of dated videos as they were known at a clock time: how long a look stays on is not known before it ends."""
     records = connection.execute(
         "SELECT id, recorded_at FROM video WHERE id IN (SELECT value FROM json_each(?)) AND recorded_at IS NOT NULL",
-        (json.dumps(sorted(ids)),),
+        (json.dumps(sorted({frame.video for frame in frames})),),
     )
-    return dict(records.fetchall())
+    starts: dict[str, int] = dict(records.fetchall())
+    seen: list[Frame] = []
+    for frame in frames:
+        until = at - starts[frame.video]
+        if frame.look is not None and frame.look.end_ms > until:
+            frame = replace(frame, look=replace(frame.look, end_ms=until))
+        seen.append(frame)
+    return seen
 
 
 def note_place(connection: sqlite3.Connection, video: int, source: str) -> None:
