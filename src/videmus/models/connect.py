@@ -19,6 +19,7 @@ from videmus.models.language import LanguageModel
 from videmus.models.prices import FREE, Price, price_of
 from videmus.models.record import Recorded, Recording, Replayed
 from videmus.models.remote import RemoteModel, address
+from videmus.models.remote_streams import is_remote
 from videmus.models.retry import Retrying
 
 Role = Literal["language", "vision"]
@@ -124,6 +125,9 @@ def what_leaves(settings: ModelSettings) -> str | None:
         parts.append(f"transcripts, slide texts and questions go to {words}")
     elif words:
         parts.append("questions go there too")
+    for name, what in ((settings.speech, "sound goes"), (settings.embedding, "texts and questions go")):
+        if is_remote(name) and not (place := address(name, settings.base_url)).here:
+            parts.append(f"{what} to {place.host} ({place.model})")
     return "; ".join(parts)[:1].upper() + "; ".join(parts)[1:] + "." if parts else None
 
 
