@@ -1,5 +1,7 @@
 """Clips cover footage once; their frames lie inside."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +19,7 @@ def test_clips_cover_the_video_without_overlap(duration):
     found = list(clips("v", duration))
     assert found[0].start_ms == 0
     assert found[-1].end_ms == duration
-    assert all(a.end_ms == b.start_ms for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end_ms == b.start_ms for a, b in pairwise(found))
     assert len({c.id for c in found}) == len(found)
 
 

@@ -9,7 +9,9 @@ from videmus.segment.windows import windows
 
 
 def row(kind, start, end, text, speaker=None):
-    return Evidence(evidence_id("v", kind, start, end, text, speaker), "v", start, end, kind, text, Origin("t"), speaker)
+    return Evidence(
+        evidence_id("v", kind, start, end, text, speaker), "v", start, end, kind, text, Origin("t"), speaker
+    )
 
 
 def by_start(duration, *rows):
@@ -39,7 +41,11 @@ def test_what_was_shown_before_and_is_no_longer_is_carried_in_and_marked():
 
 
 def test_only_the_latest_is_carried_and_only_where_nothing_is_on_at_the_start():
-    rows = [row("screen", 0, 5000, "first"), row("screen", 6000, 20_000, "second"), row("screen", 25_000, 70_000, "third")]
+    rows = [
+        row("screen", 0, 5000, "first"),
+        row("screen", 6000, 20_000, "second"),
+        row("screen", 25_000, 70_000, "third"),
+    ]
     found = by_start(140_000, *rows)
     assert "(carried)" not in found[30_000].text  # the third is on at 30 s
     assert found[90_000].text == "[screen]\n(carried) third"
@@ -53,7 +59,8 @@ def test_what_is_older_than_two_minutes_is_not_carried():
 
 
 def test_nothing_is_in_a_window_twice():
-    rows = [row("screen", 0, 10_000, "The  Same"), row("screen", 12_000, 20_000, "the same"), row("screen", 35_000, 40_000, "THE SAME")]
+    shown = [(0, 10_000, "The  Same"), (12_000, 20_000, "the same"), (35_000, 40_000, "THE SAME")]
+    rows = [row("screen", *one) for one in shown]
     found = by_start(60_000, *rows)
     assert found[0].text.casefold().count("same") == 1
     assert found[30_000].text == "[screen]\nTHE SAME"  # on screen in the window itself: not carried as well

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from videmus.model import Evidence, Origin, Scope, Video, evidence_id
+from videmus.store.protocol import EVERYTHING
 from videmus.store.sqlite import SqliteStore
 
 TEXTS = {
@@ -33,7 +34,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened.close()
 
 
-def found(store: SqliteStore, *words: str, scope: Scope = Scope()) -> set[str]:
+def found(store: SqliteStore, *words: str, scope: Scope = EVERYTHING) -> set[str]:
     by_text = {text: name for name, text in TEXTS.items()}
     ids = [h.id for h in store.keyword_hits([[w] for w in words], scope, 10)]
     return {by_text[e.text] for e in store.evidence_by_id(ids)}

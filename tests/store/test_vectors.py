@@ -178,7 +178,7 @@ def test_a_read_only_cache_folder_costs_only_the_file(store):
 def test_cosines_of_given_rows_are_exact(store):
     vectors = fill(store, 10)
     query = unit(1, seed=3)[0]
-    ids = [r.id for r in rows(10)][2:4] + ["unknown"]
+    ids = [*[r.id for r in rows(10)][2:4], "unknown"]
     found = store.similarities("m", query, ids)
     wanted = {id: round(float(v @ query), 2) for id, v in zip(ids, vectors[2:4], strict=False)}
     assert {s.evidence: round(s.cosine, 2) for s in found} == wanted

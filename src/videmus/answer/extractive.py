@@ -87,12 +87,18 @@ def confidence(found: Ranking, settings: AnswerSettings | None = None) -> float:
     if not found.results:
         return 0.0
     measured = features(found)
+    if found.vector is None or measured.nearness <= 0:
+        bias, nearness, keyword = settings.words_bias, 0.0, settings.words_keyword
+        missing, missing_names = settings.words_missing, settings.words_missing_names
+    else:
+        bias, nearness, keyword = settings.bias, settings.nearness, settings.keyword
+        missing, missing_names = settings.missing, settings.missing_names
     logit = (
-        settings.bias
-        + settings.nearness * measured.nearness
-        + settings.keyword * measured.keyword
-        + settings.missing * measured.missing
-        + settings.missing_names * measured.missing_names
+        bias
+        + nearness * measured.nearness
+        + keyword * measured.keyword
+        + missing * measured.missing
+        + missing_names * measured.missing_names
     )
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 

@@ -11,6 +11,7 @@ slides (data/README.md), because they forget how good a match is.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -317,7 +318,7 @@ class _Pool:
         return start, start + limit
 
     def _best_time(self, row: int) -> int:
-        """When the passage that fits best is said: by its place in the row's text."""
+        """When what fits best is said: the words of the question in the best passage, by their place in the row's text."""
         text = self.rows[row]
         pieces = [(p.first, p.last, p.cosine) for p in self.passages.get(row, [])] or _pieces(text.text)
         counts_as = {t for term in self.asked.terms for t in term.counts_as}
@@ -328,8 +329,14 @@ class _Pool:
             words_there = float((np.array(found) * self.weights).sum() / max(self.weights.sum(), 1e-9))
             return words_there + self.settings.cosine_weight * piece[2]
 
-        first, last, _ = max(pieces, key=worth) if counts_as else pieces[0]
-        return text.start_ms + (text.end_ms - text.start_ms) * (first + last) // (2 * max(len(text.text), 1))
+        first, last, _ = max(pieces, key=worth)
+        places = [
+            first + (m.start() + m.end()) // 2
+            for m in re.finditer(r"\S+", text.text[first:last])
+            if counts_as.intersection(stem(w) for w in words(m.group()))
+        ] or [(first + last) // 2]
+        middle = sum(places) // len(places)
+        return text.start_ms + (text.end_ms - text.start_ms) * middle // max(len(text.text), 1)
 
     def _within(self, row: int, start: int, end: int) -> str:
         """The part of a row's text that is said between `start` and `end`."""

@@ -1,0 +1,117 @@
+"""Answers without a model: verbatim, cited, or refused."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from videmus.answer.citations import folded
+from videmus.answer.extractive import REFUSAL, answer, confidence, features
+from videmus.config import Settings
+from videmus.model import Answer, Evidence, Origin, Scope, Video, evidence_id
+from videmus.models.text_embedding import load
+from videmus.search.hybrid import ranking
+from videmus.store.protocol import EVERYTHING
+from videmus.store.sqlite import SqliteStore
+
+
+def row(kind, start, end, text, speaker=None):
+    return Evidence(
+        evidence_id("v", kind, start, end, text, speaker), "v", start, end, kind, text, Origin("t"), speaker
+    )
+
+
+ROWS = [
+    row("speech", 0, 5000, "Good morning, today we look at how bread is baked.", "baker"),
+    row("speech", 5000, 11_000, "Flour, water and salt are mixed for ten minutes.", "baker"),
+    row("speech", 11_000, 16_000, "How hot should the oven be for bread?", "guest"),
+    row("speech", 16_000, 21_000, "Heat it up to two hundred and thirty degrees.", "baker"),
+    row("speech", 21_000, 27_000, "The crust becomes brown because of the Maillard reaction.", "baker"),
+    row("screen", 0, 30_000, "Sourdough\n• starter: 120 g\n• proof: 14 hours in the refrigerator"),
+]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return load(Settings())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory, embedder) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path_factory.mktemp("ask") / "library")
+    opened.put_video(Video("v", "f", "Baking", 30_000, "/films/baking.mp4", state="ready"))
+    opened.add("test", ROWS)
+    waiting = list(opened.passages_without_vectors(embedder.name))
+    opened.add_vectors(embedder.name, waiting, embedder.embed([p.text for p in waiting]))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def ask(store, embedder):
+    return lambda question, scope=EVERYTHING: answer(store, embedder, question, scope)
+
+
+def test_sentences_are_verbatim_and_cited(ask, store):
+    given: Answer = ask("Why does the crust turn brown?")
+    assert given.grounding == "supported"
+    assert "Maillard reaction" in given.text
+    assert given.text.count("[1]") == 1
+    for sentence, citation in zip(given.sentences, given.citations, strict=True):
+        (source,) = store.evidence_by_id([citation.evidence])
+        assert sentence.text == citation.quote
+        assert folded(citation.quote) in folded(source.text)
+        assert sentence.citations == (citation.n,)
+    assert given.citations[0].url == "file:///films/baking.mp4#t=21"
+
+
+def test_what_only_a_slide_says_is_cited_from_it(ask):
+    given = ask("How long does the dough proof in the refrigerator?")
+    assert given.citations[0].kind == "screen"
+    assert "14 hours" in given.text
+
+
+def test_a_question_that_was_asked_is_answered_by_what_follows_it(ask):
+    given = ask("How hot should the oven be?")
+    assert given.citations[0].quote == "Heat it up to two hundred and thirty degrees."
+
+
+def test_who_asked_is_a_word_of_the_question(ask):
+    assert any("How hot" in c.quote for c in ask("What did the guest ask about the oven?").citations)
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the capital of Mongolia?", "Who won the chess tournament in 1972?", "xyzzy?"]
+)
+def test_what_is_not_said_is_refused_without_citations(ask, question):
+    given = ask(question)
+    assert (given.text, given.grounding, given.citations, given.sentences) == (REFUSAL, "unsupported", (), ())
+    assert given.steps[0].detail["words not found"]
+
+
+def test_an_empty_scope_is_refused(ask):
+    assert ask("Why does the crust turn brown?", Scope(start=28_000, stream="speech")).grounding == "unsupported"
+
+
+def test_confidence_falls_with_each_missing_name(store, embedder):
+    def sure(question: str) -> float:
+        return confidence(ranking(store, embedder, question, Scope(), 5))
+
+    assert sure("Why is the crust brown?") > sure("Why is the crust of Ciabatta from 1982 brown?")
+    assert 0 <= sure("xyzzy") < 0.3
+    assert features(ranking(store, embedder, "the crust of Ciabatta in 1982", Scope(), 5)).missing_names == 2
+
+
+def test_answers_work_by_words_alone(store):
+    given = answer(store, None, "What are flour, water and salt mixed for?", Scope())
+    assert "ten minutes" in given.text
+
+
+def test_a_transcript_without_punctuation_is_quoted_in_passages(tmp_path, embedder):
+    store = SqliteStore(tmp_path / "library")
+    store.put_video(Video("v", "f", "T", 400_000, "t.mp4", state="ready"))
+    text = "WE SPOKE OF MANY THINGS " * 60 + "THE TELESCOPE SAW FOUR MOONS OF JUPITER " + "AND OF OTHERS TOO " * 60
+    store.add("test", [row("speech", 0, 400_000, text)])
+    given = answer(store, None, "Which moons did the telescope see?", Scope())
+    assert "MOONS OF JUPITER" in given.text
+    assert len(given.citations[0].quote.split()) <= 40
+    store.close()
