@@ -1,0 +1,93 @@
+"""Questions about whole videos without a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from videmus.answer.overview import chapters, overview
+from videmus.config import SummarySettings
+from videmus.model import Evidence, Origin, Scope, Sentence, SummaryDetail, Video, content_id, evidence_id
+from videmus.store.sqlite import SqliteStore
+from videmus.understand.summary import summarised
+
+TALK, OTHER = (content_id("v", name) for name in ("talk", "other"))
+VIDEO = Video(TALK, "fp1", "Optimisation", 400_000, "/talks/optimisation.mp4", "ready")
+
+
+def row(video: str, kind: Any, start_s: int, text: str, **more: Any) -> Evidence:
+    first, last = start_s * 1000, (start_s + 9) * 1000
+    return Evidence(evidence_id(video, kind, first, last, text), video, first, last, kind, text, Origin("t"), **more)
+
+
+SPOKEN = [
+    row(TALK, "speech", 60 * n, text)
+    for n, text in enumerate([
+        "Gradient descent is an optimiser that follows the slope. Now to something else.",
+        "The second optimiser is momentum, which accumulates gradients.",
+        "We had a break.",
+        "Adam is the optimiser that most people use today.",
+    ])
+]  # fmt: skip
+MODEL_MADE = row(
+    OTHER, "summary", 0, "It teaches how to fry onions.",
+    detail=SummaryDetail("video", (("It teaches how to fry onions.", ("e-gone",)),)),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path_factory.mktemp("overview") / "library")
+    opened.put_video(VIDEO)
+    opened.put_video(Video(OTHER, "fp2", "Cooking", 60_000, "/films/cooking.mp4", "ready"))
+    opened.add("speech", SPOKEN)
+    opened.add("summary", list(summarised(VIDEO, SPOKEN, None, SummarySettings())))
+    opened.add("summary", [MODEL_MADE])
+    yield opened
+    opened.close()
+
+
+def test_what_it_is_about_are_its_own_sentences_at_their_times(store):
+    told: list[Sentence] = []
+    given = overview(store, "What is this lecture about?", "about", Scope(video=TALK), told.append)
+    assert given is not None and given.grounding == "supported" and list(given.sentences) == told
+    rows = {r.id: r for r in SPOKEN}
+    for sentence, citation in zip(given.sentences, given.citations, strict=True):
+        assert sentence.text in rows[citation.evidence].text and citation.video == TALK
+
+
+def test_a_sentence_that_a_model_wrote_is_cited_at_the_summary(store):
+    given = overview(store, "Summarize the video", "about", Scope(video=OTHER))
+    assert given is not None and given.text == "It teaches how to fry onions. [1]"
+    assert given.citations[0].evidence == MODEL_MADE.id
+
+
+def test_several_videos_are_told_of_together(store):
+    given = overview(store, "What are these videos about?", "about", Scope())
+    assert given is not None and {c.video for c in given.citations} == {TALK, OTHER}
+
+
+def test_a_list_is_every_sentence_that_names_the_thing_in_order_of_time(store):
+    given = overview(store, "List all optimisers mentioned in this lecture", "list", Scope(video=TALK))
+    assert given is not None
+    assert [c.evidence for c in given.citations] == [SPOKEN[0].id, SPOKEN[1].id, SPOKEN[3].id]
+    assert given.sentences[0].text == "Gradient descent is an optimiser that follows the slope."
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [("List all zebras", "list"), ("Why does it diverge?", "moments"), ("List everything", "list")],
+)
+def test_where_there_is_nothing_of_the_kind_the_best_matches_answer(store, question, kind):
+    assert overview(store, question, kind, Scope(video=TALK)) is None
+
+
+def test_a_video_without_a_summary_has_none_to_tell(store):
+    assert overview(store, "What is it about?", "about", Scope(video="v-unknown")) is None
+
+
+def test_chapters_of_a_video(store):
+    found = chapters(store, TALK)
+    assert found and found[0].start_ms == 0 and found[-1].end_ms == 400_000
