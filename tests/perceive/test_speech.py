@@ -17,7 +17,8 @@ from videmus.model import SpeechDetail, Word
 from videmus.models.speech import RATE, VOICE_HOP, Heard, HeardWord, ScriptedRecogniser, SpeechMinds
 from videmus.perceive.speech import detected_language, from_cues, hear
 
-SETTINGS = Settings()
+HEARING = Settings().speech
+SETTINGS = Settings(speech=replace(HEARING, hole_ms=60_000))  # scripts are shorter than the sounds they stand for
 
 
 def voice(samples: np.ndarray) -> np.ndarray:
@@ -201,6 +202,24 @@ def test_text_of_low_probability_is_marked(tmp_path):
         speech, _ = minds([heard("One two three.", probability=probability)])
         [row] = hear(path, "v1", speech, SETTINGS, language="en")
         assert row.detail.uncertain is uncertain
+
+
+def test_what_the_recogniser_left_out_of_a_chunk_is_asked_for_again(tmp_path):
+    path = write(tmp_path / "a.wav", 30, (2, 5), (6, 10), (12, 15))
+    speech, made = minds([heard("One two three."), heard("Four five six."), heard("Seven eight nine.")])
+    rows = list(hear(path, "v1", speech, replace(SETTINGS, speech=HEARING), language="en"))
+    lengths = [length / RATE for length, _ in made["whisper-tiny.en"].asked]
+    assert [row.text for row in rows] == ["One two three.", "Four five six.", "Seven eight nine."]
+    assert lengths == sorted(lengths, reverse=True)
+    assert rows[0].end_ms <= rows[1].start_ms
+    assert abs(lengths[0] - lengths[1] - 1.5) < 0.1  # the second time begins where the first words ended
+
+
+def test_a_recogniser_that_hears_nothing_more_is_not_asked_for_ever(tmp_path):
+    path = write(tmp_path / "a.wav", 30, (2, 20))
+    speech, made = minds(lambda samples, language: heard("One two three.", word=0.3))
+    list(hear(path, "v1", speech, replace(SETTINGS, speech=HEARING), language="en"))
+    assert len(made["whisper-tiny.en"].asked) == 3
 
 
 # ---------------------------------------------------------------- long files

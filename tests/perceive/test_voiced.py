@@ -124,3 +124,17 @@ def test_the_voice_between_two_times_is_what_the_detector_said_there():
     assert chunk.voice_between(10_000, 10_900) == pytest.approx(0.1)
     assert chunk.voice_between(10_900, 11_100) == pytest.approx(0.9)
     assert chunk.voice_between(1_000, 2_000) == 0.0
+
+
+def test_a_part_of_a_chunk_keeps_the_times_of_the_video():
+    row = tuple(
+        Utterance(at * RATE, np.full(32 * VOICE_HOP, at, np.float32), np.ones(32, np.float32)) for at in (1, 10, 20)
+    )
+    chunk = Chunk(row)
+    second = 32 * VOICE_HOP / RATE
+    part = chunk.part(second * 0.5, second * 2)
+    assert part.at_ms(0) == 1000 + round(second * 500)
+    assert part.at_ms(second * 0.5) == 10_000
+    assert len(part.samples) == 48 * VOICE_HOP
+    assert chunk.part(0, second * 3).samples.tolist() == chunk.samples.tolist()
+    assert len(chunk.part(0, 0).samples) == VOICE_HOP

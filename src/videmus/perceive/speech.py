@@ -104,8 +104,8 @@ def hear(
             if known is None:  # nobody spoke where the language was looked for
                 known = _language_of(group, speech, settings.speech, name)
             recogniser = speech.recogniser(known, name)
-            for chunk, heard in zip(group, recogniser.recognise([c.samples for c in group], known), strict=True):
-                for row in _rows(chunk, heard, settings.speech):
+            for words in _words(group, recogniser, known, settings.speech):
+                for row in rows(words, settings.speech):
                     found += 1
                     yield _evidence(video, row, recogniser, known, settings.speech)
         else:
@@ -207,16 +207,57 @@ def _most_likely(heard: Sequence[Mapping[str, float]], settings: SpeechSettings)
 # ---------------------------------------------------------------- from a chunk to rows
 
 
-def _rows(chunk: Chunk, heard: Heard, settings: SpeechSettings) -> list[Spoken]:
-    if _is_silence(chunk, heard, settings):
+ATTEMPTS = 3
+"""How often in all a recogniser is asked about the same sound: it may stop early at each change of speaker."""
+
+LONGEST_WORD = 1.5
+"""Seconds: a longer word was stretched over something that was left out."""
+
+
+def _words(
+    group: Sequence[Chunk], recogniser: SpeechRecogniser, language: str, settings: SpeechSettings
+) -> list[list[Word]]:
+    """The words of each chunk in the video's time, in order; what was left out of a chunk is asked for again."""
+    found: list[list[Word]] = [[] for _ in group]
+    asked = list(enumerate(group))
+    for _ in range(ATTEMPTS):
+        again: list[tuple[int, Chunk]] = []
+        for (index, piece), heard in zip(
+            asked, recogniser.recognise([piece.samples for _, piece in asked], language), strict=True
+        ):
+            if not _is_silence(piece, heard, settings):
+                found[index] += _said(piece, heard, settings)
+                again += [(index, hole) for hole in _holes(piece, heard, settings)]
+        asked = again
+        if not asked:
+            break
+    return [without_loops(sorted(words, key=lambda w: (w.start_ms, w.end_ms))) for words in found]
+
+
+def _said(chunk: Chunk, heard: Heard, settings: SpeechSettings) -> list[Word]:
+    """The words of a chunk without those of sentences that nobody spoke."""
+    words = []
+    for word in heard.words:
+        start_ms = chunk.at_ms(word.start)
+        end_ms = max(start_ms, chunk.at_ms(word.end, end=True))
+        words.append(Word(start_ms, end_ms, word.text, round(word.probability, 3)))
+    imagined = [row for row in rows(words, settings) if _is_imagined(chunk, row, heard, settings)]
+    return [w for w in words if not any(row.start_ms <= w.start_ms and w.end_ms <= row.end_ms for row in imagined)]
+
+
+def _holes(chunk: Chunk, heard: Heard, settings: SpeechSettings) -> list[Chunk]:
+    """The parts of a chunk that hold a voice and of which the recogniser said nothing, though it did of the rest."""
+    if not heard.words:
         return []
-    words = [
-        Word(start, max(start, chunk.at_ms(w.end, end=True)), w.text, round(w.probability, 3))
-        for w in heard.words
-        for start in [chunk.at_ms(w.start)]
+    length = len(chunk.samples) / RATE
+    ends = [0.0, *(min(w.end, w.start + LONGEST_WORD) for w in heard.words)]
+    starts = [*(w.start for w in heard.words), length]
+    holes = [
+        chunk.part(end, start)
+        for end, start in zip(ends, starts, strict=True)
+        if (start - end) * 1000 >= settings.hole_ms and end < length
     ]
-    found = rows(without_loops(words), settings)
-    return [row for row in found if not _is_imagined(chunk, row, heard, settings)]
+    return [hole for hole in holes if hole.utterances and hole.voice >= settings.hole_voice]
 
 
 def _is_silence(chunk: Chunk, heard: Heard, settings: SpeechSettings) -> bool:

@@ -68,6 +68,19 @@ class Chunk:
             sample -= length
         raise ValueError("a chunk has at least one utterance")
 
+    def part(self, start: float, end: float) -> Chunk:
+        """What lies between two times inside the chunk, in whole hops of 32 ms; at least one hop."""
+        first, last = int(start * RATE) // VOICE_HOP, max(1, round(end * RATE) // VOICE_HOP)
+        kept = []
+        for utterance in self.utterances:
+            hops = len(utterance.voice)
+            begin, stop = max(0, first), min(hops, last)
+            if begin < stop:
+                samples = utterance.samples[begin * VOICE_HOP : stop * VOICE_HOP]
+                kept.append(Utterance(utterance.start + begin * VOICE_HOP, samples, utterance.voice[begin:stop]))
+            first, last = first - hops, last - hops
+        return Chunk(tuple(kept))
+
     def voice_between(self, start_ms: int, end_ms: int) -> float:
         """The highest probability of a voice within a span of the video; 0 where the chunk has nothing of it."""
         best = 0.0
