@@ -89,6 +89,14 @@ def test_nothing_is_overwritten_unless_told(steps_video: Path, tmp_path: Path):
         assert out.read_bytes() != b"precious"
 
 
+def test_a_clip_never_replaces_its_own_video(tmp_path: Path):
+    source = make_video(tmp_path / "only.mp4", [(100 * n, grey(50)) for n in range(10)])
+    before = source.read_bytes()
+    with pytest.raises(MediaError, match="its own video"):
+        cut(source, 0, 500, source, overwrite=True)
+    assert source.read_bytes() == before
+
+
 def test_a_clip_that_fails_half_way_leaves_nothing(steps_video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def broken(*arguments):
         yield from list(every_frame(steps_video))[:3]

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import builtins
 import http.server
+import sys
 import threading
+import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -164,3 +167,58 @@ def test_a_page_without_yt_dlp_says_what_to_install(site: str, tmp_path: Path, m
     with pytest.raises(MissingExtraError, match="yt-dlp") as caught:
         fetch(f"{site}/page", tmp_path)
     assert caught.value.next == "pip install 'videmus[fetch]'"
+
+
+class Downloader:
+    """yt-dlp, scripted: it writes what it is told to, or fails."""
+
+    failure: str | None = None
+    size = 10
+
+    def __init__(self, options: dict[str, Any]):
+        self.options = options
+
+    def __enter__(self) -> Downloader:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def extract_info(self, address: str, download: bool) -> None:
+        if Downloader.failure:
+            raise DownloadError(Downloader.failure)
+        target = self.options["outtmpl"]["default"].replace("%(title).100B.%(ext)s", "A Talk.mp4")
+        Path(target).write_bytes(bytes(Downloader.size))
+        Path(target).with_suffix(".en.vtt").write_bytes(b"WEBVTT")
+        for hook in self.options["progress_hooks"]:
+            hook({"status": "downloading", "downloaded_bytes": Downloader.size, "total_bytes": None})
+
+
+class DownloadError(Exception):
+    def __init__(self, message: str):
+        self.msg = message
+
+
+@pytest.fixture
+def yt_dlp(monkeypatch: pytest.MonkeyPatch) -> type[Downloader]:
+    module = types.ModuleType("yt_dlp")
+    module.__dict__.update(YoutubeDL=Downloader, utils=types.SimpleNamespace(DownloadError=DownloadError))
+    monkeypatch.setitem(sys.modules, "yt_dlp", module)
+    monkeypatch.setattr(Downloader, "failure", None)
+    return Downloader
+
+
+def test_a_page_with_yt_dlp_gives_its_video(site: str, tmp_path: Path, yt_dlp: type[Downloader]):
+    told: list[tuple[int, int | None]] = []
+    path = fetch(f"{site}/page", tmp_path, progress=lambda done, total: told.append((done, total)))
+    assert title_of(path) == "A Talk" and path.read_bytes() == bytes(10)
+    assert told == [(10, None)]
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_page_that_yt_dlp_cannot_read_is_told_kindly(
+    site: str, tmp_path: Path, yt_dlp: type[Downloader], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Downloader, "failure", "Unsupported URL")
+    with pytest.raises(MediaError, match="Unsupported URL"):
+        fetch(f"{site}/page", tmp_path)

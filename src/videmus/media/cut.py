@@ -53,6 +53,8 @@ def cut(path: str | Path, start_ms: int, end_ms: int, out: str | Path, *, overwr
         )
     if start_ms >= source.duration_ms:
         raise MediaError(f"the video is over at {source.duration_ms} ms", where=str(path), next="give an earlier start")
+    if out.exists() and out.samefile(source.path):
+        raise MediaError("a clip cannot take the place of its own video", where=str(out), next="name another file")
     end_ms = min(end_ms, source.duration_ms)
     with _replacing(out, overwrite) as temporary, av.open(str(temporary), "w", format=_container(out)) as target:
         _Clip(source, start_ms, end_ms, target, SOUND_FORMATS.get(out.suffix.lower(), "aac")).write()
