@@ -137,6 +137,7 @@ class PacketReader:
         context: Any = container.streams[self._stream.index].codec_context
         context.thread_count = 1
         context.thread_type = "SLICE"
+        context.options = {"skip_loop_filter": "all"}
         return context
 
     # ------------------------------------------------------------ packets
@@ -249,13 +250,17 @@ class PacketReader:
     def _shown(self, frame: Any) -> Shown:
         at_ms = self._ms(frame.pts if frame.pts is not None else frame.dts)
         height = max(2, round(self.width * frame.height / max(1, frame.width)))
-        small = self._small.reformat(frame, width=self.width, height=height, format="gray", interpolation="AREA")
+        small = self._small.reformat(
+            frame, width=self.width, height=height, format="gray", interpolation="AREA", threads=1
+        )
         luma: NDArray[Any] = small.to_ndarray()
         return Shown(self, frame, at_ms or 0, luma)
 
     def rgb(self, frame: Any) -> NDArray[np.uint8]:
         turns = round(frame.rotation / 90) % 4
         across = max(1, round(frame.width * self._aspect))
-        picture = self._full.reformat(frame, width=across, height=frame.height, format="rgb24", interpolation="BICUBIC")
+        picture = self._full.reformat(
+            frame, width=across, height=frame.height, format="rgb24", interpolation="BICUBIC", threads=1
+        )
         array: NDArray[Any] = picture.to_ndarray()
         return np.ascontiguousarray(np.rot90(array, turns)) if turns else array

@@ -174,31 +174,40 @@ class _Watch:
         self.tracker.busy = restless
         yield _sample(shown)
         spans = [(e - self.lead_ms, e + self.settings.tail_ms) for e in self._events(group)]
-        if not spans and upcoming is not None and self._slow_change(group, upcoming, restless, following):
-            spans = [(group.start_ms, max(group.times))]
-        if group.start_ms < self.settings.learn_ms or not (self.tracker.learned or self.tracker.mostly_moving):
+        learning = group.start_ms < self.settings.learn_ms or not (self.tracker.learned or self.tracker.mostly_moving)
+        if learning:
             spans.append((group.start_ms, group.start_ms + self.settings.learn_ms))
-        if spans:
-            yield from self._dense(group, shown, spans, restless)
+        searching = upcoming is not None and self._slow_change(group, upcoming, restless, following)
+        if spans or searching:
+            yield from self._dense(group, shown, spans, upcoming if searching else None)
         if self.tracker.last is not None and group.next_ms is not None and not restless:
             yield Sample(max(self.tracker.last.at_ms, group.next_ms - 1), self.tracker.last.luma)
 
-    def _dense(self, group: Group, shown: Shown, spans: list[tuple[int, int]], restless: bool) -> Iterator[Sample]:
-        """Samples of the spans. Between them only the decoder works; past the last, until the picture has settled."""
-        end = max(e for _, e in spans)
-        group_end = max(group.times)
+    def _dense(
+        self, group: Group, shown: Shown, spans: list[tuple[int, int]], sought: Shown | None
+    ) -> Iterator[Sample]:
+        """Samples of the spans. Between them only the decoder works; past the last, until the picture has settled. With
+        `sought`, the next keyframe, all pictures until the one on screen is like it."""
+        end = max((e for _, e in spans), default=0)
+        until = end + self.settings.unrest_ms
+        checked = shown.at_ms
         for picture in self.reader.pictures(
             group,
-            from_ms=max(shown.at_ms + 1, min(s for s, _ in spans)),
-            until_ms=end + self.settings.unrest_ms if end + self.settings.unrest_ms < group_end else None,
+            from_ms=max(shown.at_ms + 1, 0 if sought is not None else min(s for s, _ in spans)),
+            until_ms=until if sought is None and until < max(group.times) else None,
             spacing_ms=self.settings.sample_ms,
         ):
-            if self.tracker.settled and not any(s <= picture.at_ms <= e for s, e in spans):
+            if sought is not None and self.tracker.settled and picture.at_ms - checked >= self.settings.fade_ms:
+                checked = picture.at_ms
+                if not self.tracker.differs(sought.luma):
+                    sought = None  # what differed moves, as is known by now, or the change is found
+            wanted = sought is not None or any(s <= picture.at_ms <= e for s, e in spans)
+            if self.tracker.settled and not wanted:
                 if picture.at_ms > end:
                     break
                 continue
             last = self.tracker.last
-            if last is not None and not restless and picture.at_ms - last.at_ms > self.settings.settle_ms:
+            if last is not None and not self.tracker.busy and picture.at_ms - last.at_ms > self.settings.settle_ms:
                 yield Sample(picture.at_ms - 1, last.luma)  # no packet told of a change in between
             yield _sample(picture)
 

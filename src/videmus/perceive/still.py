@@ -107,7 +107,13 @@ class Tracker:
 
     def differs(self, luma: Luma) -> bool:
         """Whether the picture differs materially from what is on screen now, outside what moves."""
-        return self.period is not None and self._material(self._changed(self.period, luma))
+        if self.period is None:
+            return False
+        if self.pending is not None:
+            latest = self.pending.samples[-1].luma
+            changed = motion.differing(luma, latest, self.settings.change_level) & ~self._moving(self.period)
+            return self._material(changed)
+        return self._material(self._changed(self.period, luma))
 
     def see(self, sample: Sample) -> list[Period]:
         """Take one sample; return the periods that ended with it."""
@@ -357,8 +363,9 @@ class Tracker:
 
     def _material(self, changed: Mask) -> bool:
         """More than a pointer: any region larger than one, or many small ones."""
-        if not changed.any():
-            return False
+        count = int(changed.sum())
+        if count < self.settings.change_pixels or count > 16 * motion.CELL * motion.CELL:
+            return count >= self.settings.change_pixels
         found = motion.regions(changed, self.settings.change_pixels)
         pointer = self.settings.pointer_pixels
         large = [r for r in found if r.width > pointer or r.height > pointer]

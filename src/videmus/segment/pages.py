@@ -200,7 +200,10 @@ def loss(a: Page, b: Page, ignore: Mask | None = None) -> Loss:
     strength = np.maximum(0.25 * _rise(a.luma), 6)
     kept = _per_cell(a.edge & (reach >= strength)) / np.maximum(1, a.edges)
     like, even = _correlation(a.luma, b.luma)
-    gone = structured & (like < 0.6) & ~((kept >= 0.85) & ((like > 0.2) | even))
+    under = (kept >= 0.95) & (
+        b.edges <= CELL * CELL // 2
+    )  # ink beside or over it: too little of it to cover edges by chance
+    gone = structured & (like < 0.6) & ~((kept >= 0.85) & ((like > 0.2) | even)) & ~under
     return Loss(structured, gone, gone & (b.edges < 3))
 
 
