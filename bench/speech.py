@@ -1,6 +1,6 @@
 """Hearing, measured: word error and time against the plain recogniser, side by side in one process.
 
-    python bench/speech.py DATA [--plain] [NAME ...]
+    python bench/speech.py DATA [NAME ...] [--plain]
 
 DATA is a folder of test material (audio/*.wav|flac with a .txt beside each, lectures/*.mp4 with .json truth). Times are
 processor seconds of this process, so that other work on the machine does not count.
@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("names", nargs="*", help="only these files")
     parser.add_argument("--plain", action="store_true", help="also the recogniser alone")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     print(f"{'file':28} {'error':>7} {'CPU s':>7}" + ("   plain error   CPU s   ratio" if arguments.plain else ""))
     for name, (path, said) in material(arguments.data).items():
         if arguments.names and name not in arguments.names:
