@@ -199,17 +199,20 @@ class _Pool:
             self.spans = [s for s in self.spans if all(_stands(p, s, rows) for p in asked.phrases)]
         self.weights = np.array([idf[t.word] for t in asked.terms])
         counted = [_counted(f"{row.speaker} {row.text}" if row.speaker else row.text) for row in rows]
-        self.counts = np.array(
-            [[sum(c.get(t, 0) for t in term.counts_as) for term in asked.terms] for c, _ in counted], float
-        ).reshape(len(rows), len(asked.terms))
+        self.counts = np.zeros((len(rows), len(asked.terms)))
+        for k, (there, _) in enumerate(counted):
+            for t, term in enumerate(asked.terms):
+                for one in term.counts_as:
+                    if one in there:
+                        self.counts[k, t] += there[one]
         self.lengths = np.array([length for _, length in counted], float)
         self.passages: dict[int, list[Similarity]] = {}
         at = {row.id: k for k, row in enumerate(rows)}
         self.cosines = np.zeros(len(rows))
-        for one in near:
-            k = at[one.evidence]
-            self.passages.setdefault(k, []).append(one)
-            self.cosines[k] = max(self.cosines[k], one.cosine)
+        for similar in near:
+            k = at[similar.evidence]
+            self.passages.setdefault(k, []).append(similar)
+            self.cosines[k] = max(self.cosines[k], similar.cosine)
         self._score()
 
     def _score(self) -> None:

@@ -160,15 +160,29 @@ def texts(
     if spans is None:
         sql = f"SELECT {_ROW}, evidence.text, evidence.speaker{_OF_ROW} WHERE {clause.sql}"
     else:
-        values["spans"] = json.dumps([[s.video, s.start_ms, s.end_ms] for s in spans])
+        values["spans"] = json.dumps([[s.video, s.start_ms, s.end_ms] for s in _merged(spans)])
         sql = (
-            f"SELECT DISTINCT {_ROW}, evidence.text, evidence.speaker"  # noqa: S608 - as above
-            " FROM json_each(:spans) AS span JOIN video ON video.id = span.value ->> 0"
-            " JOIN evidence ON evidence.video = video.n AND evidence.start_ms < span.value ->> 2"
-            f" AND evidence.end_ms > span.value ->> 1 WHERE {clause.sql}"
+            f"SELECT {_ROW}, evidence.text, evidence.speaker"  # noqa: S608 - as above
+            " FROM json_each(:spans) AS span CROSS JOIN video ON video.id = span.value ->> 0"
+            " CROSS JOIN evidence INDEXED BY evidence_time ON evidence.video = video.n"
+            " AND evidence.start_ms < span.value ->> 2 AND evidence.end_ms > span.value ->> 1"
+            f" WHERE {clause.sql}"
         )
     sql += " ORDER BY evidence.video, evidence.start_ms, evidence.end_ms, evidence.n LIMIT :limit"
-    return [Text(*record) for record in connection.execute(sql, values)]
+    found = {record[0]: Text(*record) for record in connection.execute(sql, values)}
+    return list(found.values())
+
+
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """Spans that overlap become one: no row is then read for each of them."""
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda s: (s.video, s.start_ms)):
+        last = merged[-1] if merged else None
+        if last is not None and last.video == span.video and span.start_ms <= last.end_ms:
+            merged[-1] = Span(last.video, last.start_ms, max(last.end_ms, span.end_ms))
+        else:
+            merged.append(span)
+    return merged
 
 
 def _match(known: Sequence[tuple[int, list[str]]], budget: int) -> str:

@@ -61,7 +61,7 @@ _ROWS = (
         detail BLOB
     )
     """,
-    "CREATE INDEX evidence_time ON evidence (video, start_ms)",
+    "CREATE INDEX evidence_time ON evidence (video, start_ms, end_ms)",
     """
     CREATE TABLE segment (
         n INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -51,7 +51,7 @@ def words(text: str) -> list[str]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text) if not text.isascii() else text):
         token = match.group()
         if token.isascii() or not UNSPACED.search(token):
-            found.append(_APOSTROPHE.sub("", fold(_POSSESSIVE.sub("", token)[:LONGEST])))
+            found.append(fold(_POSSESSIVE.sub("", token)[:LONGEST]))
             continue
         end = 0
         for run in _UNSPACED_RUN.finditer(token):
@@ -61,7 +61,7 @@ def words(text: str) -> list[str]:
             end = run.end()
         if end < len(token):
             found.append(fold(token[end:]))
-    return [word for word in found if word]
+    return [word for word in (_APOSTROPHE.sub("", word) for word in found) if word]
 
 
 def _pairs(run: str) -> list[str]:
