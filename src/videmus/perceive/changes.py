@@ -66,14 +66,15 @@ def looks(
 
 
 def _joined(periods: Iterator[Period], tracker: Tracker, settings: ScreenSettings) -> Iterator[Period]:
-    """Small changes that follow one another closely (ink, typing) are one change: the period between them is left out, and
-    the later one begins where it began."""
+    """Periods without those that are none: small changes that follow one another closely (ink, typing) are one change, dated
+    where the first began; and where two differ only in what moves in one of them, the motion had not been learned yet."""
     before: Period | None = None
     held: Period | None = None
     for period in periods:
         if held is not None:
             brief = before is not None and held.end_ms - held.start_ms < settings.minor_ms
-            if brief and _minor(before, held, tracker, settings) and _minor(held, period, tracker, settings):
+            follows = brief and _minor(before, held, tracker, settings) and _minor(held, period, tracker, settings)
+            if follows or _only_moves(held, period, tracker, settings):
                 period.start_ms = held.start_ms
             else:
                 yield held
@@ -81,6 +82,14 @@ def _joined(periods: Iterator[Period], tracker: Tracker, settings: ScreenSetting
         held = period
     if held is not None:
         yield held
+
+
+def _only_moves(one: Period, other: Period, tracker: Tracker, settings: ScreenSettings) -> bool:
+    moving = tracker.mask_of(one) | tracker.mask_of(other)
+    if moving.mean() > settings.half_moving:
+        return False
+    changed = motion.differing(one.luma(), other.luma(), settings.change_level)
+    return not tracker.material(changed & ~moving)
 
 
 def _minor(one: Period | None, other: Period, tracker: Tracker, settings: ScreenSettings) -> bool:

@@ -112,8 +112,18 @@ class Tracker:
         if self.pending is not None:
             latest = self.pending.samples[-1].luma
             changed = motion.differing(luma, latest, self.settings.change_level) & ~self._moving(self.period)
-            return self._material(changed)
-        return self._material(self._changed(self.period, luma))
+            return self.material(changed)
+        return self.material(self._changed(self.period, luma))
+
+    def material(self, changed: Mask) -> bool:
+        """More than a pointer: any region larger than one, or many small ones."""
+        count = int(changed.sum())
+        if count < self.settings.change_pixels or count > 16 * motion.CELL * motion.CELL:
+            return count >= self.settings.change_pixels
+        found = motion.regions(changed, self.settings.change_pixels)
+        pointer = self.settings.pointer_pixels
+        large = [r for r in found if r.width > pointer or r.height > pointer]
+        return bool(large) or len(found) > self.settings.pointers
 
     def see(self, sample: Sample) -> list[Period]:
         """Take one sample; return the periods that ended with it."""
@@ -153,7 +163,7 @@ class Tracker:
             return
         self.calm_from = None
         changed = self._changed(period, sample.luma)
-        if self._material(changed):
+        if self.material(changed):
             self.pending = _Pending(sample.at_ms, [sample])
             return
         difference = sample.luma - period.reference
@@ -202,7 +212,7 @@ class Tracker:
         if not earlier:
             return
         unrest = motion.differing(sample.luma, earlier[-1].luma, self.settings.rest_level) & ~self._moving(period)
-        if not self._material(unrest):
+        if not self.material(unrest):
             self._conclude(sample)
         elif sample.at_ms - pending.first_ms >= self.settings.unrest_ms:
             self._conclude_restless(sample)
@@ -216,7 +226,7 @@ class Tracker:
     def _is_back(self, period: Period, sample: Sample) -> bool:
         if self._mostly_moves(period):
             return motion.likeness(sample.luma, period.luma()) >= self.settings.cut_likeness
-        return not self._material(self._changed(period, sample.luma))
+        return not self.material(self._changed(period, sample.luma))
 
     def _conclude(self, sample: Sample, restless: Mask | None = None) -> None:
         pending = self.pending
@@ -269,7 +279,7 @@ class Tracker:
         restless = motion.widened(restless | (times >= 4), self.settings.motion_margin)
         lasting = self._changed(period, sample.luma) & ~restless
         cut = motion.likeness(sample.luma, period.luma()) < self.settings.cut_likeness
-        if cut or (self._material(lasting) and self.learned):
+        if cut or (self.material(lasting) and self.learned):
             self._conclude(sample, restless)
             return
         self.pending = None
@@ -360,16 +370,6 @@ class Tracker:
 
     def _mostly_moves(self, period: Period) -> bool:
         return bool(self._moving(period).mean() > self.settings.half_moving)
-
-    def _material(self, changed: Mask) -> bool:
-        """More than a pointer: any region larger than one, or many small ones."""
-        count = int(changed.sum())
-        if count < self.settings.change_pixels or count > 16 * motion.CELL * motion.CELL:
-            return count >= self.settings.change_pixels
-        found = motion.regions(changed, self.settings.change_pixels)
-        pointer = self.settings.pointer_pixels
-        large = [r for r in found if r.width > pointer or r.height > pointer]
-        return bool(large) or len(found) > self.settings.pointers
 
     def _taken(self) -> list[Period]:
         taken = list(self.done)
