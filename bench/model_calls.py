@@ -37,7 +37,7 @@ def main() -> None:
     video = Path(sys.argv[1]) if len(sys.argv) > 1 else SAMPLE
     price = price_of(PRICED_AS)
     assert price is not None
-    with ScriptedServer(Describer()) as server, tempfile.TemporaryDirectory() as folder:
+    with ScriptedServer(Describer(), delay_s=0.05) as server, tempfile.TemporaryDirectory() as folder:
         models = ModelSettings(
             language="vllm:scripted", vision="vllm:scripted", base_url=server.url,
             price_in=price.tokens_in, price_out=price.tokens_out,
