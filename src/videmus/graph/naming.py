@@ -186,6 +186,14 @@ def sound(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1", kept)
 
 
+_LABEL = re.compile(r"(?i)^(?:speaker|spk|voice|unknown|person)[ _-]*\w{0,3}(?: \(\w+\))?$")
+
+
+def is_label(name: str) -> bool:
+    """Whether this is a label that a diarizer gives ("SPEAKER_01"): it means nothing outside its video."""
+    return _LABEL.match(name) is not None
+
+
 # ---------------------------------------------------------------- things and places
 
 

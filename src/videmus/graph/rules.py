@@ -32,8 +32,6 @@ from videmus.model import EntityKind, Evidence, Origin, Relation
 VERSION = 1
 ORIGIN = Origin("graph", VERSION, None, {"extractor": "rules"})
 
-_ANONYMOUS = re.compile(r"(?i)^(?:speaker|spk|s|voice|unknown|person)[ _-]*\d*$")
-
 
 @functools.cache
 def _lexicon() -> dict[str, frozenset[str]]:
@@ -83,7 +81,7 @@ class Roster:
 def roster(speech: Sequence[Evidence], scenes: Sequence[Evidence], told: Iterable[str] = ()) -> Roster:
     """The names known in these rows, with the words of full names ("Anna" of "Anna Keller")."""
     names: dict[str, str] = {}
-    labels = {row.speaker for row in speech if row.speaker and not _ANONYMOUS.match(row.speaker)}
+    labels = {row.speaker for row in speech if row.speaker and not naming.is_label(row.speaker)}
     for label in sorted({*labels, *told}):
         for name in (label, *label.split()):
             if len(name) > 1 and name[0].isalpha():

@@ -7,7 +7,6 @@ and nothing is counted twice. 14,000 relations take about a second.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -20,9 +19,6 @@ from videmus.graph.resolution import Decision, Resolution, Seen, resolve
 from videmus.model import EntityKind
 from videmus.store.database import Database
 from videmus.store.graph import CLOCK_START, WORLD
-
-_ANONYMOUS = re.compile(r"(?i)^(?:speaker|spk|voice|unknown|person)[ _-]*\w{0,3}$")
-"""Labels that a diarizer gives: they mean nothing outside their video."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +176,7 @@ def _relations(connection: sqlite3.Connection, world: str) -> list[Seen]:
 
 def _own_label(name: str, kind: str, video: str, recording: str | None) -> str:
     """A diarizer's label in a recording of many files is another person in each file."""
-    return f"{name} ({video[:8]})" if recording and kind == "person" and _ANONYMOUS.match(name) else name
+    return f"{name} ({video[:8]})" if recording and kind == "person" and naming.is_label(name) else name
 
 
 def _speakers(connection: sqlite3.Connection, world: str) -> dict[str, int]:
@@ -189,15 +185,26 @@ def _speakers(connection: sqlite3.Connection, world: str) -> dict[str, int]:
         f" JOIN video ON video.n = evidence.video WHERE {WORLD} = ? AND evidence.speaker IS NOT NULL"
         " GROUP BY evidence.speaker"
     )
-    return {name: at for name, at in connection.execute(sql, (world,)) if not _ANONYMOUS.match(name)}
+    return {name: at for name, at in connection.execute(sql, (world,)) if not naming.is_label(name)}
 
 
 def _decisions(connection: sqlite3.Connection, world: str) -> list[Decision]:
+    """What a person decided about entities, and the names that a person gave to voices."""
     records = connection.execute(
         "SELECT action, kind, one, other, learned_at FROM graph_decision WHERE world = ? AND undone = 0 ORDER BY n",
         (world,),
     )
-    return [Decision(*record) for record in records]
+    decisions = [Decision(*record) for record in records]
+    sql = (
+        "SELECT speaker_name.name, speaker_name.label, video.id, video.recording, speaker_name.learned_at"  # noqa: S608
+        f" FROM speaker_name JOIN video ON video.id = speaker_name.video WHERE {WORLD} = ?"
+        " AND speaker_name.undone = 0 AND speaker_name.start_ms IS NULL AND speaker_name.end_ms IS NULL ORDER BY 1"
+    )
+    for name, label, video, recording, learned_at in connection.execute(sql, (world,)):
+        own = _own_label(label, "person", video, recording)
+        if naming.folded(own) != naming.folded(name):
+            decisions.append(Decision("merge", "person", name, own, learned_at))
+    return decisions
 
 
 def _end(connection: sqlite3.Connection, world: str) -> int:

@@ -240,13 +240,15 @@ class GraphStore:
         with self._db.reading() as connection:
             records = connection.execute(sql, {**clause.parameters, "kind": kind}).fetchall()
             shown = _shown(connection, [r[0] for r in records], scope.at)
+            names = _names(connection, shown, scope.at)
             clusters: dict[int, list[Any]] = defaultdict(list)
             for record in records:
                 clusters[shown[record[0]][0]].append(record)
-            names = _names(connection, shown, scope.at)
-            return sorted(
-                (_known(members, names) for members in clusters.values()), key=lambda e: (-e.relations, e.name)
-            )
+            every: dict[int, list[str]] = defaultdict(list)
+            for n in sorted(shown):
+                every[shown[n][0]] += names.get(n, [])
+            found = [_known(members, shown[members[0][0]][1], every[root]) for root, members in clusters.items()]
+            return sorted(found, key=lambda e: (-e.relations, e.name))
 
     def entity(self, name: str, scope: Scope) -> list[Known]:
         """The entities that a person may mean by a name or an entity's id; several, where several bear it."""
@@ -511,16 +513,19 @@ def _names(connection: sqlite3.Connection, numbers: Collection[int], at: int | N
 
 
 def _fullest(names: Iterable[str]) -> str:
-    """The name of most words, of those the first learned; articles do not count."""
+    """The name of most words, of those the first learned; a diarizer's label only where there is no other."""
     ordered = list(names)
-    return max(ordered, key=lambda name: (len(naming.words_of(name)), -ordered.index(name)), default="")
+    return max(
+        ordered,
+        key=lambda name: (not naming.is_label(name), len(naming.words_of(name)), -ordered.index(name)),
+        default="",
+    )
 
 
-def _known(members: Sequence[tuple[Any, ...]], names: dict[int, list[str]]) -> Known:
+def _known(members: Sequence[tuple[Any, ...]], name: str, names: Sequence[str]) -> Known:
     first = min(members, key=lambda m: m[0])
-    every = list(dict.fromkeys(name for m in sorted(members) for name in names.get(m[0], ())))
     return Known(
-        first[1], first[2], first[3], _fullest(every), tuple(every), sum(m[4] for m in members),
+        first[1], first[2], first[3], name, tuple(dict.fromkeys(names)), sum(m[4] for m in members),
         min(m[5] for m in members), max(m[6] for m in members),
     )  # fmt: skip
 

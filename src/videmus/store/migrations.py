@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from videmus.store import frame_vectors, fulltext, graph, schema, vectors
+from videmus.store import frame_vectors, fulltext, graph, schema, speakers, vectors
 
 APPLICATION_ID = 0x56444D53
 """In every library.db (PRAGMA application_id): "VDMS". Another SQLite file is never taken for a library."""
@@ -23,6 +23,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("fulltext", fulltext.create_fulltext),
     ("vectors", vectors.create_vectors),
     ("frame vectors", frame_vectors.create_frame_vectors),
+    ("speakers", speakers.create_speakers),
 )
 
 

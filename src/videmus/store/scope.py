@@ -32,6 +32,16 @@ class Clause:
     parameters: dict[str, str | int] = field(default_factory=dict)
 
 
+_SPOKEN_BY = (
+    "(evidence.speaker IN (SELECT name FROM main.speaker WHERE folded = :scope_speaker) OR EXISTS ("
+    "SELECT 1 FROM main.speaker_name AS given WHERE given.folded = :scope_speaker AND given.video = video.id"
+    " AND given.label = evidence.speaker AND given.undone = 0{learned}"
+    " AND evidence.start_ms >= coalesce(given.start_ms, evidence.start_ms)"
+    " AND evidence.start_ms < coalesce(given.end_ms, evidence.start_ms + 1)))"
+)
+"""By the label in the row, or by a name that a person gave it (`speakers`), known by the time of the question."""
+
+
 def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
     """What of `table` the scope sees: evidence, segment, frame or relation, joined with video."""
     start, end = (f"{table}.at_ms", f"{table}.at_ms") if table == "frame" else (f"{table}.start_ms", f"{table}.end_ms")
@@ -66,10 +76,8 @@ def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
         if scope.facet is not None:
             narrow("evidence.kind = :scope_facet", scope_facet=FACET_KIND[scope.facet])
         if scope.speaker is not None:
-            narrow(
-                "evidence.speaker IN (SELECT name FROM main.speaker WHERE folded = :scope_speaker)",
-                scope_speaker=folded(scope.speaker),
-            )
+            learned = "" if scope.at is None else " AND given.learned_at <= :scope_at"
+            narrow(_SPOKEN_BY.format(learned=learned), scope_speaker=folded(scope.speaker))
     return Clause(" AND ".join(conditions) or "1", parameters)
 
 

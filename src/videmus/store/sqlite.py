@@ -37,6 +37,7 @@ from videmus.store.protocol import EVERYTHING, Work
 from videmus.store.rows import SELECT, SELECT_BY_VIDEO, TABLES, Follower
 from videmus.store.scope import Table, visible
 from videmus.store.searching import Searching
+from videmus.store.speakers import SpeakerStore
 from videmus.store.views import ReadonlySql
 
 _ORDER: Mapping[Table, str] = {
@@ -73,6 +74,7 @@ class SqliteStore(Searching):
         self.graph = GraphStore(self._db)
         self.entities = EntityStore(self._db)
         self.frame_vectors = FrameVectors(self._db)
+        self.speakers = SpeakerStore(self._db)
 
     @property
     def read_only(self) -> bool:
@@ -195,12 +197,15 @@ class SqliteStore(Searching):
             self._write_pictures(given, pictures)
             return row_tables.added(connection, stage, given, self._followers)
 
-    def import_rows(self, video: str, stage: str, rows: Iterable[Row]) -> int:
+    def import_rows(
+        self, video: str, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}
+    ) -> int:
         """Rows of an evidence file become the stage's rows, in place of those that are there. Returns their number."""
         given = list(rows)
         with self._db.writing() as connection:
             number = self._number(connection, video)
             row_tables.removed(connection, number, stage, self._followers)
+            self._write_pictures(given, pictures)
             count = row_tables.added(connection, stage, given, self._followers)
             ledger.record(connection, number, Work(video, stage, IMPORTED, "done", rows=count))
         return count

@@ -278,9 +278,9 @@ class ReadonlySql:
 
 _READABLE = frozenset((*VIEWS, "first_day"))
 _BENEATH = frozenset(
-    ("speaker", *(t for view in VIEWS.values() for t in re.findall(r"\{library\}\.(\w+)", view.select)))
+    ("speaker", "speaker_name", *(t for view in VIEWS.values() for t in re.findall(r"\{library\}\.(\w+)", view.select)))
 )
-"""The library's tables that the views read; a clause about a speaker reads `speaker`."""
+"""The library's tables that the views read; a clause about a speaker reads `speaker` and the names given to voices."""
 
 
 def _begins_as_query(sql: str) -> bool:
