@@ -14,6 +14,9 @@ from videmus.store.protocol import Work
 
 Document = dict[str, Any]
 
+PROCESSING = "being added now, or interrupted: `videmus retry` goes on with it"
+"""Programs know three states; a video that is not finished is partial, for this reason."""
+
 
 def video(item: Video) -> Document:
     return {
@@ -25,8 +28,8 @@ def video(item: Video) -> Document:
         "recorded_at": None if item.recorded_at is None else clock.format_clock(item.recorded_at, "iso"),
         "recording": item.recording,
         "language": item.language,
-        "state": item.state,
-        "reason": item.reason,
+        "state": "partial" if item.state == "processing" else item.state,
+        "reason": PROCESSING if item.state == "processing" else item.reason,
     }
 
 

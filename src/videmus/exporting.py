@@ -12,7 +12,7 @@ from videmus.answer.citations import moment_url
 from videmus.errors import UsageError
 from videmus.exports import evidence_file, notes, slides
 from videmus.media import pictures, subtitles
-from videmus.model import Evidence, Frame, Scope, Segment, Video
+from videmus.model import Evidence, Scope, Segment, Video
 from videmus.store.protocol import Store
 
 FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
@@ -25,9 +25,7 @@ def text(store: Store, video: Video, format: str) -> str:
         "srt": lambda: subtitles.write_srt(_cues(store, video)),
         "vtt": lambda: subtitles.write_vtt(_cues(store, video)),
         "md": lambda: _notes(store, video, {}),
-        "json": lambda: (
-            json.dumps(evidence_file.write(video, *_everything(store, video)), ensure_ascii=False, indent=1) + "\n"
-        ),
+        "json": lambda: _evidence_document(store, video),
         "chapters": lambda: slides.chapter_lines(video, _pieces(store, video), _summaries(store, video)),
     }
     if format not in makers:
@@ -101,9 +99,15 @@ def _cues(store: Store, video: Video) -> list[subtitles.Cue]:
     return [subtitles.Cue(r.start_ms, r.end_ms, r.text, r.speaker) for r in rows]
 
 
-def _everything(store: Store, video: Video) -> tuple[Sequence[Evidence], Sequence[Segment], Sequence[Frame]]:
+def _evidence_document(store: Store, video: Video) -> str:
+    """Everything that the library holds of the video, pictures included."""
     scope = Scope(video=video.id)
-    return store.evidence(scope), store.segments(scope), store.frames(scope)
+    frames = store.frames(scope)
+    pictures = {frame.id: store.picture(frame) for frame in frames if store.picture_path(frame).exists()}
+    document = evidence_file.write(
+        video, store.evidence(scope), store.segments(scope), frames, store.relations(scope), pictures
+    )
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def _written_pictures(store: Store, video: Video, output: Path) -> dict[str, Path]:

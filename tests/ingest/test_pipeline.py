@@ -166,3 +166,11 @@ def test_problems_of_single_pieces_make_the_stage_fail_after_all_else_was_done(j
 def test_the_state_of_a_video_follows_from_its_work(states, rows, expected):
     work = [Work("v1", f"s{n}", "k", state, "why" if state == "failed" else None, rows) for n, state in enumerate(states)]
     assert outcome(work).state == expected
+
+
+def test_rows_of_a_model_that_is_not_here_any_more_are_kept(job):
+    scene = Counting("scene")
+    run(job, [scene.stage], Silent())
+    (work,) = run(job, [replace(scene.stage, skip=lambda job: "no vision model is configured")], Silent())
+    assert (work.state, work.rows) == ("done", 3)
+    assert texts(job, "scene") == ["scene a", "scene b", "scene c"]

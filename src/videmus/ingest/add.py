@@ -19,7 +19,7 @@ from videmus.errors import LibraryError, VidemusError
 from videmus.ingest.pipeline import Events, outcome, run
 from videmus.ingest.sources import Source
 from videmus.ingest.stage import Job, Options, Stage, Stopped
-from videmus.model import Row, Video, content_id
+from videmus.model import Frame, Row, Video, content_id
 from videmus.models.minds import Minds
 from videmus.store.protocol import Store
 
@@ -127,9 +127,12 @@ class Adder:
         return fetch(address, self.store.folder / "media")
 
     def _from_file(self, path: Path, source: Source, about: About) -> Video:
+        from videmus.media.fetch import title_of
         from videmus.media.fingerprint import fingerprint, wait_until_complete
 
-        wait_until_complete(path)
+        wait_until_complete(
+            path, on_wait=lambda: self.events.notice(f"{path.name} is still being written; waiting for it")
+        )
         print_ = fingerprint(path)
         known = self.store.video_by_fingerprint(print_)
         if known and known.state != "failed":
@@ -137,7 +140,7 @@ class Adder:
         video = Video(
             id=content_id("v", print_),
             fingerprint=print_,
-            title=about.title or path.stem,
+            title=about.title or (title_of(path) if source.address else path.stem),
             duration_ms=0,
             source=str(source),
             collection=about.collection,
@@ -198,7 +201,8 @@ class Adder:
         for origin, some in read.rows_by_stage().items():
             rows.setdefault(made_by.get(origin, origin), []).extend(some)
         for name, some in rows.items():
-            self.store.import_rows(video.id, name, some)
+            ids = {row.id for row in some if isinstance(row, Frame)}
+            self.store.import_rows(video.id, name, some, {id: read.pictures[id] for id in ids & read.pictures.keys()})
         for notice in read.notices:
             self.events.notice(f"{path.name}: {notice}")
         return video

@@ -103,6 +103,9 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
     try:
         key = stage_key(job, stage)
         reason = stage.skip(job)
+        before = next((w for w in store.work(video.id) if w.stage == stage.name), None)
+        if reason and before and before.state == "done" and before.rows:
+            return before  # what was made where it could run stays: a model that is not here now loses nothing
         if reason:
             state = "skipped"
             store.begin(video.id, stage.name, key)

@@ -224,6 +224,10 @@ def _hearing(job: Job) -> Mapping[str, Any]:
     return {**_of("speech")(job), **asdict(replace(job.options, subtitles=None)), "subtitles": transcript_key(job)}
 
 
+def _recogniser(job: Job) -> str:
+    return job.options.speech_model or job.settings.models.speech or "bundled"
+
+
 def _picture(job: Job, frame: Frame) -> Any:
     from videmus.media.pictures import decode
 
@@ -244,7 +248,7 @@ _TEXTS = ("speech", "screen", "scene")
 _UNDERSTOOD = (*_TEXTS, "slide-texts", "clip")
 
 STAGES: tuple[Stage, ...] = (
-    Stage("speech", "hearing", 1, (), hear, skip=no_sound, settings=_hearing),
+    Stage("speech", "hearing", 1, (), hear, skip=no_sound, model=_recogniser, settings=_hearing),
     Stage("changes", "watching", 1, (), watch, skip=no_pictures, settings=_of("screen")),
     Stage("screen", "reading", 1, ("changes",), read, skip=no_pictures, settings=_of("reading")),
     Stage("scene", "seeing", 1, ("changes",), describe, skip=no_vision, model=_minds("vision")),
