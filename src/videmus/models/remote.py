@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
+import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Coroutine
@@ -39,6 +42,8 @@ from videmus.models.secrets import OWN_KEY, without_secrets
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T", bound=BaseModel)
 E = TypeVar("E", bound=CallError)
 R = TypeVar("R")
@@ -52,6 +57,13 @@ OWN_SERVERS = {
 """Servers of OpenAI's kind and the addresses that they listen on unless told otherwise."""
 
 KEY_NAMES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GOOGLE_API_KEY"}
+
+
+_ABOUT_SCHEMA = re.compile(r"response_format|json.?schema|structured.?output|grammar", re.I)
+
+
+class _SchemaRefused(Exception):
+    """The server has no structured output; older ones of OpenAI's kind say so with status 400."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,7 @@ class RemoteModel:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._model: Model | None = None
+        self._schema_in_prompt = False
 
     @property
     def name(self) -> str:
@@ -136,7 +149,12 @@ class RemoteModel:
         with self._places:
             began = time.monotonic()
             loop, model = self._ready()
-            text, tokens_in, tokens_out, cut = _within(loop, self._request(model, prompt, result))
+            try:
+                text, tokens_in, tokens_out, cut = _within(loop, self._request(model, prompt, result))
+            except _SchemaRefused as refusal:
+                log.warning("%s takes no JSON schema (%s): from now on it stands in the prompt", self._name, refusal)
+                self._schema_in_prompt = True
+                text, tokens_in, tokens_out, cut = _within(loop, self._request(model, prompt, result))
         usd = self._price.of(tokens_in, tokens_out) if self._price else None
         cost = Cost(1, tokens_in, tokens_out, usd, time.monotonic() - began)
         try:
@@ -182,6 +200,10 @@ class RemoteModel:
         from pydantic_ai.settings import ModelSettings
 
         system, content = rendered(prompt)
+        if self._schema_in_prompt:
+            system += (
+                f"\n\nReply with one JSON object and nothing else. Its JSON schema:\n{json.dumps(schema_of(result))}"
+            )
         user = [BinaryContent(p.jpeg, media_type="image/jpeg") if isinstance(p, Picture) else p for p in content]
         message = ModelRequest(parts=[UserPromptPart(content=user or "Go on.")], instructions=system)
         settings = ModelSettings(
@@ -189,8 +211,9 @@ class RemoteModel:
         )  # fmt: skip
         try:
             async with asyncio.timeout(self._timeout_s):
+                wanted = None if self._schema_in_prompt else _asked_for(model, result)
                 response = await model_request(
-                    model, [message], model_settings=settings, model_request_parameters=_asked_for(model, result)
+                    model, [message], model_settings=settings, model_request_parameters=wanted
                 )
         except TimeoutError:
             raise self._failed(TransientError, f"no reply within {self._timeout_s:g} s") from None
@@ -204,6 +227,8 @@ class RemoteModel:
         except exceptions.ModelQuotaExceededError as error:
             raise self._failed(CallError, f"the account's quota is used up: {_said(error)}", next="top it up") from None
         except exceptions.ModelRequestRejectedError as error:
+            if not self._schema_in_prompt and _ABOUT_SCHEMA.search(_said(error)):
+                raise _SchemaRefused(without_secrets(_said(error))) from None
             raise self._failed(CallError, f"the request was refused: {_said(error)}") from None
         except exceptions.ModelAPIError as error:
             failure = self._failed(TransientError, f"the server failed: {_said(error)}", next="`videmus retry` later")

@@ -159,7 +159,11 @@ def _read(number: int, body: str, headers: Mapping[str, str]) -> Seen:
         raise ValueError(f"temperature is {request.get('temperature')!r}, not 0")
     if "max_tokens" not in request and "max_completion_tokens" not in request:
         raise ValueError("the length of the reply is not bounded")
-    schema = request["response_format"]["json_schema"]["schema"]
+    system_text = "".join(m["content"] for m in request["messages"] if m["role"] == "system")
+    if "response_format" in request:
+        schema = request["response_format"]["json_schema"]["schema"]
+    else:  # asked for in words, as by a client whose server refused a schema
+        schema = json.loads(system_text[system_text.index('{"') :])
     if schema.get("type") != "object" or not schema.get("properties"):
         raise ValueError("the schema is no object's")
     system = ""
