@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from videmus.model import Evidence, Row, Scope
 from videmus.store.protocol import Hit, Span, Text
-from videmus.store.scope import Table, visible
+from videmus.store.scope import Table, sought
 from videmus.store.words import terms
 
 WORDS_VERSION = 1
@@ -138,7 +138,7 @@ class FullText:
         return self._ranked(connection, '"' + " ".join(phrase) + '"', scope, limit) if phrase else []
 
     def _ranked(self, connection: sqlite3.Connection, match: str, scope: Scope, limit: int) -> list[Hit]:
-        clause = visible("evidence", scope, unfinished=scope.video is not None)
+        clause = sought(scope, unfinished=scope.video is not None)
         sql = (
             f"SELECT {_ROW}, -bm25(fulltext)"  # noqa: S608 - names of our own; all values are parameters
             " FROM fulltext JOIN evidence ON evidence.n = fulltext.rowid JOIN video ON video.n = evidence.video"
@@ -155,7 +155,7 @@ def texts(
     limit: int | None = None,
 ) -> list[Text]:
     """The texts of the rows that the scope sees (and that overlap one of `spans`), by video and time, without details."""
-    clause = visible("evidence", scope, unfinished=scope.video is not None)
+    clause = sought(scope, unfinished=scope.video is not None)
     values = {**clause.parameters, "limit": -1 if limit is None else limit}
     if spans is None:
         sql = f"SELECT {_ROW}, evidence.text, evidence.speaker{_OF_ROW} WHERE {clause.sql}"

@@ -81,6 +81,21 @@ def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
     return Clause(" AND ".join(conditions) or "1", parameters)
 
 
+ECHOES = (
+    "(evidence.kind IN ('vision', 'narration', 'consolidated', 'summary', 'caption') AND evidence.origin IN"
+    " (SELECT n FROM origin WHERE content ->> '$.model' IS NULL))"
+)
+"""Rows that were put together without a model out of what was said and shown: they say nothing that their sources do not."""
+
+
+def sought(scope: Scope, *, unfinished: bool = False) -> Clause:
+    """What of the evidence a search goes through: what the scope sees, without echoes unless it names their stream."""
+    clause = visible("evidence", scope, unfinished=unfinished)
+    if scope.stream is not None or scope.facet is not None:
+        return clause
+    return Clause(f"{clause.sql} AND NOT {ECHOES}", clause.parameters)
+
+
 def folded(name: str) -> str:
     """A speaker's name as scopes compare it: case, spaces at its ends and the way accents are written do not matter."""
     return unicodedata.normalize("NFKC", name).strip().casefold()

@@ -26,7 +26,7 @@ from videmus.errors import VectorSpaceError
 from videmus.model import Passage, Row, Scope
 from videmus.segment.passages import spans
 from videmus.store.protocol import Hit, Similarity
-from videmus.store.scope import Table, visible
+from videmus.store.scope import Table, sought, visible
 from videmus.store.vector_space import Space
 
 _CREATE = (
@@ -109,7 +109,7 @@ class Vectors:
 
     def without(self, connection: sqlite3.Connection, model: str, scope: Scope) -> Iterator[Passage]:
         """The passages without a vector of this model, by video and time."""
-        clause = visible("evidence", scope, unfinished=True)
+        clause = sought(scope, unfinished=True)
         sql = (
             "SELECT evidence.id, evidence.text,"  # noqa: S608 - names of our own; all values are parameters
             " (SELECT count(*) FROM vector JOIN vector_space ON vector_space.n = vector.space"
