@@ -81,9 +81,9 @@ def visible(table: Table, scope: Scope, *, unfinished: bool = False) -> Clause:
     return Clause(" AND ".join(conditions) or "1", parameters)
 
 
-ECHOES = (
+ECHOES = (  # an origin is kept as [stage, version, model, settings]
     "(evidence.kind IN ('vision', 'narration', 'consolidated', 'summary', 'caption') AND evidence.origin IN"
-    " (SELECT n FROM origin WHERE content ->> '$.model' IS NULL))"
+    " (SELECT n FROM origin WHERE content ->> 2 IS NULL))"
 )
 """Rows that were put together without a model out of what was said and shown: they say nothing that their sources do not."""
 
