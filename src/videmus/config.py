@@ -108,6 +108,8 @@ class ScreenSettings:
     cut_likeness: float = 0.6  # pictures that correlate less are different shots
     minor_share: float = 0.02  # a change of less of the picture, soon followed by another, is one with it (ink, typing)
     minor_ms: int = 1_500
+    drawn_ms: int = 500  # a small change that took longer to come than this is drawn or typed, not faded in ...
+    stroke_ms: int = 10_000  # ... and is one change with the next such one, if that comes so soon
     shot_share: float = 0.25  # a change of more is a new shot
     group_ms: int = 2_000  # groups of pictures are joined to at least this length
     longest_ms: int = 60_000  # and cut at this one
@@ -332,6 +334,7 @@ class SearchSettings:
     whole_rows: int = 4_000  # a scope of at most so many rows is ranked whole, not from hits
     hits: int = 200  # rows taken from each index in a larger scope
     anchors: int = 64  # of those, the best, whose surroundings are ranked
+    repeated_share: float = 0.8  # a derived text with so many of its words said or shown meanwhile only repeats them
     least_cosine: float = 0.2  # a span that holds no word of the question and is less near is no result
 
 

@@ -1,6 +1,7 @@
 """Search over a small library: words, meaning, phrases, scopes; tight moments that do not overlap."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -192,3 +193,21 @@ def test_an_english_model_is_not_asked_in_another_script(store):
 def test_another_models_vectors_are_not_compared(store):
     with pytest.raises(VectorSpaceError, match="scripted"):
         search(store, ScriptedEmbedder(name="another"), "gradient", Scope())
+
+
+def test_a_slides_texts_are_found_only_where_they_say_more(tmp_path):
+    store = SqliteStore(tmp_path / "library")
+    store.put_video(Video("v", "f", "Slides", 60_000, "s.mp4", state="ready"))
+    spoken = ["We use radiant descent here.", "It works."]
+    said = [row("speech", 8000 * k, 8000 * k + 8000, text, video="v") for k, text in enumerate(spoken)]
+    shown = row("screen", 0, 30_000, "Optimisation of networks", video="v")
+    corrected = row("narration", 0, 30_000, "We use gradient descent here. It works.", video="v")
+    joined = row(
+        "consolidated", 0, 30_000, "Optimisation of networks. We use radiant descent here. It works.", video="v"
+    )
+    by_model = Origin("slide-texts", model="a model")
+    store.add("test", [*said, shown, *(replace(r, origin=by_model) for r in (corrected, joined))])
+    assert {m.kind for m in search(store, None, "optimisation networks works", Scope())} <= {"speech", "screen"}
+    assert search(store, None, "gradient", Scope())[0].kind == "narration"
+    assert search(store, None, "networks", Scope(facet="consolidated"))[0].kind == "consolidated"
+    store.close()

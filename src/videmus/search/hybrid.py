@@ -30,6 +30,9 @@ from videmus.store.protocol import Similarity, Span, Store, Text
 from videmus.store.words import stem, words
 
 Floats = NDArray[np.float64]
+PRIMARY = ("speech", "screen", "scene")
+"""What was heard, read and seen; every other kind was made from it."""
+
 SPOKEN = ("speech", "narration")
 """Kinds whose text runs along with the time, so that a place in it is a time."""
 
@@ -89,7 +92,7 @@ def ranking(
     notices: list[str] = []
     vector = _query_vector(store, embedder, asked, notices)
     model = embedder.name if embedder is not None else ""
-    rows = _rows(store, model, asked, vector, scope, chosen)
+    rows = _without_repeats(_rows(store, model, asked, vector, scope, chosen), asked, chosen.repeated_share)
     idf, unknown = _idf(store, asked.terms)
     near = store.similarities(model, vector, [r.id for r in rows]) if vector is not None else []
     if vector is not None and not near and rows:
@@ -135,6 +138,32 @@ def _rows(
         if len(rows) <= settings.whole_rows:
             return rows
     return store.texts(scope, _surroundings(store, model, asked, vector, scope, settings))
+
+
+def _without_repeats(rows: list[Text], asked: Question, share: float) -> list[Text]:
+    """The rows without derived ones that only repeat what was said and shown: evidence is cited where it stands.
+
+    A slide's texts, a caption or a summary stays when enough of its words are its own, or when one of the question's is
+    (a corrected term).
+    """
+    first = {video: k for k, video in reversed(list(enumerate(r.video for r in rows)))}
+    kept = []
+    for row in rows:
+        if row.kind in PRIMARY:
+            kept.append(row)
+            continue
+        there: set[str] = set()
+        for k in range(first[row.video], len(rows)):
+            other = rows[k]
+            if other.video != row.video or other.start_ms >= row.end_ms:
+                break
+            if other.kind in PRIMARY and other.end_ms > row.start_ms:
+                there.update(_counted(other.text)[0])
+        mine = _counted(row.text)[0].keys()
+        added = any(t in mine and t not in there for term in asked.terms for t in term.counts_as)
+        if added or len(mine & there) < share * len(mine):
+            kept.append(row)
+    return kept
 
 
 def _surroundings(
