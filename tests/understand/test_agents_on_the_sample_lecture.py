@@ -100,6 +100,8 @@ def understanding(prompt: Prompt, result: type) -> dict[str, Any]:
 class Names:
     """Equal names are near, others at right angles."""
 
+    languages = None
+
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
 

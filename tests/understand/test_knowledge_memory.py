@@ -87,3 +87,14 @@ def test_an_empty_memory_and_no_keywords_recall_nothing():
     memory.learn({"base": "x"})
     memory.learn({})
     assert memory.recall([]) == [] and len(memory.entries) == 1
+
+
+def test_in_a_script_that_the_embedder_does_not_know_only_equal_names_are_one():
+    same = at(1.0)
+    embedder = Embedder({"学习率": same, "动量": same, "learning rate": same})
+    memory = KnowledgeMemory(embedder, comparable=str.isascii)
+    memory.learn({"学习率": "步长", "动量": "累积", "learning rate": "step"})
+    memory.learn({"学习率": "更多"})
+    assert [entry.names for entry in memory.entries] == [["学习率", "学习率"], ["动量"], ["learning rate"]]
+    assert [entry.names[0] for entry in memory.recall(["动量"])] == ["动量"]
+    assert [entry.names[0] for entry in memory.recall(["learning rate"])] == ["learning rate"]

@@ -46,6 +46,8 @@ JPEG = jpeg()
 class Embedder:
     """Equal names get equal vectors, different ones vectors at right angles; `near` gives chosen cosines to a base."""
 
+    languages = None
+
     def __init__(self, **vectors: Sequence[float]) -> None:
         self.vectors = {name.replace("_", " "): np.array(v, np.float32) for name, v in vectors.items()}
 

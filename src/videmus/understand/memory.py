@@ -7,7 +7,7 @@ Source: PreMind, section 3.2.2. Starts empty for each lecture; it is rebuilt fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -38,10 +38,21 @@ class Entry:
 
 
 class KnowledgeMemory:
-    """`cosine` 0.7 and `nearest` 10 are PreMind's."""
+    """`cosine` 0.7 and `nearest` 10 are PreMind's.
 
-    def __init__(self, embedder: Embedder, cosine: float = 0.7, nearest: int = 10) -> None:
+    `comparable` says whether the embedder knows a name's script: where it does not, all names look alike to it, and only
+    equal names are one concept.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        cosine: float = 0.7,
+        nearest: int = 10,
+        comparable: Callable[[str], bool] = lambda name: True,
+    ) -> None:
         self._embedder = embedder
+        self._comparable = comparable
         self._cosine = cosine
         self._nearest = nearest
         self.entries: list[Entry] = []
@@ -51,7 +62,7 @@ class KnowledgeMemory:
         if not concepts:
             return
         for (name, explanation), vector in zip(concepts.items(), self._vectors(list(concepts)), strict=True):
-            ranked = self._ranked(vector)
+            ranked = self._ranked(name, vector)
             if ranked and ranked[0][0] >= self._cosine - NEARLY:
                 entry = ranked[0][1]
                 entry.names.append(name)
@@ -66,19 +77,24 @@ class KnowledgeMemory:
         if not keywords or not self.entries:
             return []
         best: dict[int, float] = {}
-        for vector in self._vectors(list(keywords)):
-            for cosine, entry in self._ranked(vector)[: self._nearest]:
+        for keyword, vector in zip(keywords, self._vectors(list(keywords)), strict=True):
+            for cosine, entry in self._ranked(keyword, vector)[: self._nearest]:
                 if cosine > self._cosine + NEARLY:
                     best[id(entry)] = max(best.get(id(entry), 0.0), cosine)
         near = [entry for entry in self.entries if id(entry) in best]
         return sorted(near, key=lambda entry: -best[id(entry)])
 
-    def _ranked(self, vector: NDArray[np.float64]) -> list[tuple[float, Entry]]:
-        if not self.entries:
+    def _ranked(self, name: str, vector: NDArray[np.float64]) -> list[tuple[float, Entry]]:
+        """The entries with their cosines to the name, the nearest first."""
+        if not self._comparable(name):
+            folded = name.casefold()
+            return [(1.0, e) for e in self.entries if folded in (other.casefold() for other in e.names)]
+        entries = [e for e in self.entries if self._comparable(e.names[0])]
+        if not entries:
             return []
-        cosines = np.stack([entry.embedding for entry in self.entries]) @ vector
+        cosines = np.stack([entry.embedding for entry in entries]) @ vector
         order = np.argsort(-cosines, kind="stable")
-        return [(float(cosines[k]), self.entries[int(k)]) for k in order]
+        return [(float(cosines[k]), entries[int(k)]) for k in order]
 
     def _vectors(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         return [_unit(vector.astype(np.float64)) for vector in self._embedder.embed(texts)]

@@ -26,12 +26,13 @@ from videmus.model import (
 )
 from videmus.models.language import CallError, LanguageModel, Picture, Prompt, Reply, ask_each
 from videmus.models.pictures import picture as scaled
+from videmus.models.text_embedding import TextEmbedder, suits
 from videmus.understand import agents
 from videmus.understand.agents import ConsolidationReply, CriticReply, KeywordsReply, VisionReply
 from videmus.understand.check import lacking
 from videmus.understand.corrections import Suggestion, corrected, judged
 from videmus.understand.material import Material, materials
-from videmus.understand.memory import Embedder, KnowledgeMemory
+from videmus.understand.memory import KnowledgeMemory
 
 VERSION = 1
 KEPT_KEYWORDS = 40
@@ -44,7 +45,7 @@ class Means:
     picture: Callable[[str], bytes]
     language: LanguageModel | None = None
     vision: LanguageModel | None = None
-    embedder: Embedder | None = None
+    embedder: TextEmbedder | None = None
     image_side: int = 1024
 
 
@@ -119,12 +120,14 @@ class _Lecture:
         self._settings = settings
         self._undone = undone
         self._reader = means.vision or means.language
-        remembers = settings.memory and settings.keywords and means.embedder and means.language
-        self._memory = (
-            KnowledgeMemory(means.embedder, settings.memory_cosine, settings.memory_nearest)
-            if remembers and means.embedder
-            else None
-        )
+        self._memory: KnowledgeMemory | None = None
+        if settings.memory and settings.keywords and means.language and (embedder := means.embedder):
+            self._memory = KnowledgeMemory(
+                embedder,
+                settings.memory_cosine,
+                settings.memory_nearest,
+                comparable=lambda name: suits(embedder, None, name),
+            )
         self._shown: dict[tuple[int, tuple[str, ...]], Evidence] = {}
 
     # ------------------------------------------------------------ keywords, for several slides at a time
