@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from videmus.errors import BudgetError
 from videmus.model import Cost
-from videmus.models.language import CallError, LanguageModel, Prompt, Reply
+from videmus.models.language import CallError, LanguageModel, Layer, Prompt, Reply
 from videmus.models.prices import Price, tokens_bound
 
 T = TypeVar("T", bound=BaseModel)
@@ -47,7 +47,7 @@ class Budget:
             self.spent_usd += spent
 
 
-class Budgeted:
+class Budgeted(Layer):
     """`inner` within a budget. Raises BudgetError at once when its price is not known: then no budget can be kept."""
 
     def __init__(self, inner: LanguageModel, budget: Budget, price: Price | None) -> None:
@@ -57,23 +57,11 @@ class Budgeted:
                 where=inner.name,
                 next="set [models] price_in and price_out (US dollars for a million tokens), or leave --budget out",
             )
-        self._inner = inner
+        super().__init__(inner)
         self._budget = budget
         self._price = price
         self._worst = 1.0  # how far a count of tokens went beyond its bound: bounds are stretched by it from then on
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
-
-    @property
-    def concurrency(self) -> int:
-        return self._inner.concurrency
 
     def ask(self, prompt: Prompt, result: type[T]) -> Reply[T]:
         bound = tokens_bound(prompt)
@@ -92,6 +80,3 @@ class Budgeted:
                 with self._lock:
                     self._worst = max(self._worst, cost.tokens_in / bound)
         return reply
-
-    def close(self) -> None:
-        self._inner.close()

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from videmus.model import Cost, to_plain
-from videmus.models.language import LanguageModel, Prompt, Reply, request_key
+from videmus.models.language import LanguageModel, Layer, Prompt, Reply, request_key
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -41,26 +41,14 @@ class MemoryCache:
         self.about.setdefault(key, about)
 
 
-class Cached:
+class Cached(Layer):
     """`inner`, asked only what `calls` does not hold. The same call from two threads is asked once."""
 
     def __init__(self, inner: LanguageModel, calls: CallCache) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._calls = calls
         self._lock = Lock()
         self._flying: dict[str, Lock] = {}
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
-
-    @property
-    def concurrency(self) -> int:
-        return self._inner.concurrency
 
     def ask(self, prompt: Prompt, result: type[T]) -> Reply[T]:
         key = request_key(prompt, result, self.name)
@@ -78,9 +66,6 @@ class Cached:
         finally:
             with self._lock:
                 self._flying.pop(key, None)
-
-    def close(self) -> None:
-        self._inner.close()
 
     def _known(self, key: str, result: type[T]) -> T | None:
         with self._lock:

@@ -106,6 +106,28 @@ class LanguageModel(Protocol):
     def close(self) -> None: ...
 
 
+class Layer:
+    """A model around another one: what a layer does not say itself, the inner model says."""
+
+    def __init__(self, inner: LanguageModel) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def sees(self) -> bool:
+        return self._inner.sees
+
+    @property
+    def concurrency(self) -> int:
+        return self._inner.concurrency
+
+    def close(self) -> None:
+        self._inner.close()
+
+
 class CallError(ModelError):
     """A call that gave no usable reply; `cost` is what its attempts cost all the same."""
 
@@ -258,26 +280,14 @@ def ask_each(
                 future.cancel()
 
 
-class Tally:
+class Tally(Layer):
     """A model that also counts what the calls through it cost, in all and by stage; one for each piece of work."""
 
     def __init__(self, inner: LanguageModel, on_cost: Callable[[str, Cost], None] | None = None) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._on_cost = on_cost
         self.by_stage: dict[str, Cost] = {}
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
-
-    @property
-    def concurrency(self) -> int:
-        return self._inner.concurrency
 
     @property
     def cost(self) -> Cost:

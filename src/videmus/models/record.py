@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from videmus.errors import ReplayError
 from videmus.model import Cost, to_plain
-from videmus.models.language import CallError, Data, LanguageModel, Prompt, Reply, parsed, request_key
+from videmus.models.language import CallError, Data, LanguageModel, Layer, Prompt, Reply, parsed, request_key
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -51,27 +51,15 @@ class Recording:
             self._file.close()
 
 
-class Recorded:
+class Recorded(Layer):
     """`inner`, with every call and its answer written to `recording` under a role ("language", "vision")."""
 
     def __init__(self, inner: LanguageModel, recording: Recording, role: str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._recording = recording
         self._role = role
         head = {"role": role, "model": inner.name, "sees": inner.sees, "concurrency": inner.concurrency}
         recording.write({"videmus_calls": VERSION, **head})
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
-
-    @property
-    def concurrency(self) -> int:
-        return self._inner.concurrency
 
     def ask(self, prompt: Prompt, result: type[T]) -> Reply[T]:
         about = {"key": request_key(prompt, result), "role": self._role, **_described(prompt)}
@@ -82,9 +70,6 @@ class Recorded:
             raise
         self._recording.write({**about, "reply": reply.value.model_dump(mode="json"), "cost": to_plain(reply.cost)})
         return reply
-
-    def close(self) -> None:
-        self._inner.close()
 
 
 class Replayed:

@@ -16,7 +16,17 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from videmus.model import Cost
-from videmus.models.language import CallError, Data, LanguageModel, MalformedError, Prompt, Reply, TransientError, added
+from videmus.models.language import (
+    CallError,
+    Data,
+    LanguageModel,
+    Layer,
+    MalformedError,
+    Prompt,
+    Reply,
+    TransientError,
+    added,
+)
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -27,7 +37,7 @@ DEAD_AFTER = 3
 fast."""
 
 
-class Retrying:
+class Retrying(Layer):
     """`inner` with at most `attempts` attempts a call; `sleep` and `jitter` (0 to 1) are injectable."""
 
     def __init__(
@@ -37,24 +47,12 @@ class Retrying:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._attempts = max(1, attempts)
         self._sleep = sleep
         self._jitter = jitter
         self._dead = 0
         self._lock = Lock()
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
-
-    @property
-    def concurrency(self) -> int:
-        return self._inner.concurrency
 
     def ask(self, prompt: Prompt, result: type[T]) -> Reply[T]:
         spent = Cost()
@@ -85,9 +83,6 @@ class Retrying:
                 self._dead = 0
                 return Reply(reply.value, added(spent, reply.cost), reply.cached)
         raise AssertionError("every attempt returns or raises")
-
-    def close(self) -> None:
-        self._inner.close()
 
     def _wait(self, attempt: int, asked: float | None) -> float:
         own = FIRST_WAIT_S * float(2 ** (attempt - 1)) * (1 + 0.25 * self._jitter())
