@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from videmus.answer.citations import moment_url
-from videmus.errors import UsageError
-from videmus.exports import evidence_file, notes, slides
+from videmus.errors import LibraryError, MediaError, UsageError
+from videmus.exports import chapters, evidence_file, notes, slides
 from videmus.media import pictures, subtitles
-from videmus.model import Evidence, Scope, Segment, Video
+from videmus.model import Evidence, Frame, Scope, Segment, Video
 from videmus.store.protocol import Store
 
 FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
@@ -26,7 +29,7 @@ def text(store: Store, video: Video, format: str) -> str:
         "vtt": lambda: subtitles.write_vtt(_cues(store, video)),
         "md": lambda: _notes(store, video, {}),
         "json": lambda: _evidence_document(store, video),
-        "chapters": lambda: slides.chapter_lines(video, _pieces(store, video), _summaries(store, video)),
+        "chapters": lambda: chapters.chapter_lines(video, _pieces(store, video), _summaries(store, video)),
     }
     if format not in makers:
         raise UsageError(f"unknown format {format!r}", next=f"one of: {', '.join(FORMATS)}")
@@ -43,14 +46,7 @@ def write(store: Store, video: Video, format: str, output: Path | None, *, force
     if output.exists() and not force:
         raise UsageError("the file is there already", where=str(output), next="give another name, or --force")
     if format == "pdf":
-        frames = {f.id: f for f in store.frames(Scope(video=video.id))}
-        keyframe = {
-            s.keyframe: pictures.decode(store.picture(frames[s.keyframe]))
-            for s in _pieces(store, video)
-            if s.keyframe in frames
-        }
-        data = slides.deck(video, _pieces(store, video), keyframe, _speech(store, video))
-        return [_written(output, data)]
+        return [_written(output, _deck(store, video))]
     if format != "md":
         return [_written(output, text(store, video, format).encode())]
     paths = _written_pictures(store, video, output)
@@ -59,14 +55,16 @@ def write(store: Store, video: Video, format: str, output: Path | None, *, force
 
 
 def sheet(store: Store, video: Video, output: Path) -> Path:
-    """Write a contact sheet of the slides, or of the clips where there are none."""
+    """Write a contact sheet of the slides, or of the clips where there are none, as PNG or JPEG by the file's ending."""
+    ending = output.suffix.lower()
+    if ending not in ("", ".png", ".jpg", ".jpeg"):
+        raise UsageError("a contact sheet is a picture", where=str(output), next="end its name in .png or .jpg")
+    shown = slides.slides_of(_pieces_to_show(store, video))
     frames = {f.id: f for f in store.frames(Scope(video=video.id))}
-    shown = [
-        (s, pictures.decode(store.picture(frames[s.keyframe]))) for s in _pieces(store, video) if s.keyframe in frames
-    ]
-    if not shown:
-        raise UsageError("the video has no kept pictures", where=video.title, next="`videmus show` lists what it has")
-    return _written(output, slides.contact_sheet(shown, png=output.suffix.lower() != ".jpg"))
+    width = slides.thumbnail_width(len(shown))
+    pictures_ = [_thumbnail(store, frames.get(slide.fullest.keyframe or ""), width) for slide in shown]
+    data = slides.contact_sheet(list(zip(shown, pictures_, strict=True)), png=ending not in (".jpg", ".jpeg"))
+    return _written(output, data)
 
 
 def file_name(title: str) -> str:
@@ -79,6 +77,37 @@ def _notes(store: Store, video: Video, relative: dict[str, str]) -> str:
     pieces = _pieces(store, video)
     links = {s.start_ms: moment_url(video, s.start_ms) for s in pieces}
     return notes.notes(video, pieces, _speech(store, video), _summaries(store, video), relative, links)
+
+
+def _deck(store: Store, video: Video) -> bytes:
+    pieces = _pieces_to_show(store, video)
+    frames = {f.id: f for f in store.frames(Scope(video=video.id))}
+    keyframes = {
+        s.keyframe: store.picture(frames[s.keyframe])
+        for s in pieces
+        if s.keyframe in frames and store.picture_path(frames[s.keyframe]).exists()
+    }
+    links = {s.start_ms: moment_url(video, s.start_ms) for s in pieces}
+    return slides.deck(video, pieces, keyframes, _speech(store, video), links).data
+
+
+def _thumbnail(store: Store, frame: Frame | None, width: int) -> NDArray[np.uint8] | None:
+    """None where the picture is not there or cannot be read."""
+    if frame is None:
+        return None
+    try:
+        return pictures.scaled(pictures.decode(store.picture(frame)), width)
+    except (LibraryError, MediaError):
+        return None
+
+
+def _pieces_to_show(store: Store, video: Video) -> list[Segment]:
+    pieces = _pieces(store, video)
+    if not pieces:
+        raise UsageError(
+            "the video has no slides and no clips", where=video.title, next="`videmus show` tells why; --format md"
+        )
+    return pieces
 
 
 def _pieces(store: Store, video: Video) -> list[Segment]:

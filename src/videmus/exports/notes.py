@@ -6,6 +6,7 @@ Texts come from files that others wrote: they are escaped, so that a slide canno
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from videmus import clock
@@ -34,7 +35,7 @@ def notes(
     rest = sorted(speech, key=lambda row: (row.start_ms, row.end_ms))
     if not segments:
         lines += ["## What was said", "", *_said(rest), ""]
-    for segment, said in zip(segments, _shares(segments, rest), strict=True):
+    for segment, said in zip(segments, shares(segments, rest), strict=True):
         lines += _section(segment, said, pictures or {}, links or {})
     return "\n".join(lines).rstrip() + "\n"
 
@@ -49,20 +50,32 @@ def _summary(summary: Evidence) -> list[str]:
         terms = f"**Key terms:** {', '.join(map(escaped, detail.terms))}" if detail.terms else ""
         return ["## Summary", "", escaped(summary.text), "", *([terms, ""] if terms else [])]
     if detail.level == "chapter":
-        return [f"- {clock.format_time(summary.start_ms)} {escaped(summary.text.splitlines()[0])}", ""]
+        return [f"- {clock.format_time(summary.start_ms)} {escaped(summary.text.partition(chr(10))[0])}", ""]
     return []
 
 
-def _shares(segments: Sequence[Segment], speech: Sequence[Evidence]) -> list[list[Evidence]]:
-    """Each row of speech to the segment that names it as its source, else to the last one that began before its middle."""
-    shares: list[list[Evidence]] = [[] for _ in segments]
+def shares(segments: Sequence[Segment], speech: Sequence[Evidence]) -> list[list[Evidence]]:
+    """What was said over each segment (in order of time): a row of speech goes to the segment that names it as its source,
+    else to the last one that began before its middle."""
+    said: list[list[Evidence]] = [[] for _ in segments]
     owner = {source: n for n, segment in enumerate(segments) for source in segment.sources}
+    starts = [segment.start_ms for segment in segments]
     for row in speech:
-        middle = (row.start_ms + row.end_ms) // 2
-        began = [n for n, segment in enumerate(segments) if segment.start_ms <= middle]
-        at = owner.get(row.id, began[-1] if began else 0)
-        shares[at].append(row)
-    return shares
+        began = bisect_right(starts, (row.start_ms + row.end_ms) // 2)
+        said[owner.get(row.id, max(0, began - 1))].append(row)
+    return said
+
+
+def paragraphs(rows: Sequence[Evidence]) -> list[tuple[str | None, str]]:
+    """Sentences of one speaker run on in one paragraph; another speaker begins a new one: (speaker, text)."""
+    found: list[tuple[str | None, str]] = []
+    for row in rows:
+        text = " ".join(row.text.split())
+        if found and row.speaker == found[-1][0]:
+            found[-1] = (row.speaker, f"{found[-1][1]} {text}")
+        elif text:
+            found.append((row.speaker, text))
+    return found
 
 
 def _section(
@@ -83,15 +96,8 @@ def _section(
 
 
 def _said(rows: Sequence[Evidence]) -> list[str]:
-    """Sentences of one speaker run on in a paragraph; another speaker begins a new one."""
-    paragraphs: list[str] = []
-    before: str | None = None
-    for row in rows:
-        text = escaped(" ".join(row.text.split()))
-        if paragraphs and row.speaker == before:
-            paragraphs[-1] += f" {text}"
-        else:
-            paragraphs += [""] if paragraphs else []
-            paragraphs.append(f"**{escaped(row.speaker)}:** {text}" if row.speaker else text)
-        before = row.speaker
-    return paragraphs
+    lines: list[str] = []
+    for speaker, text in paragraphs(rows):
+        lines += [""] if lines else []
+        lines.append(f"**{escaped(speaker)}:** {escaped(text)}" if speaker else escaped(text))
+    return lines

@@ -1,0 +1,110 @@
+"""Chapter lines (`M:SS Title`) as video sites read them out of a description.
+
+Enters: segments and summary rows. Leaves: text. YouTube's rules hold ("Video chapters", YouTube Help): the first line is
+0:00, there are at least three, each lasts 10 seconds or more; a description has at most 5,000 characters and no < or >.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from videmus import clock
+from videmus.model import Evidence, Segment, Video
+from videmus.understand.summary import chapters_of
+
+LEAST_MS = 10_000
+LEAST_LINES = 3
+MOST_CHARACTERS = 5_000
+MOST_LINES = 100
+"""YouTube shows more, nobody reads more."""
+
+TITLE_CHARACTERS = 80
+RETURN_MS = 30_000
+"""A slide that comes back is a chapter again when it stays this long; shorter, it is looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    start_ms: int
+    end_ms: int
+    title: str
+
+
+def chapter_lines(video: Video, pieces: Sequence[Segment], summaries: Sequence[Evidence]) -> str:
+    """The lines. Chapters that a model made where there are some, else slides, else chapters made of the video's own
+    sentences, else clips; what comes later in this order only where there would be less than three lines without."""
+    slides = [s for s in pieces if s.kind == "slide"]
+    sources = [
+        _of_summary(summaries, by_model=True),
+        _of_slides(slides),
+        _of_summary(summaries, by_model=False),
+        _of_pieces(pieces),
+    ]
+    least_ms = LEAST_MS
+    while True:
+        lines = _chosen(video, sources, least_ms)
+        text = "".join(f"{clock.format_time(line.start_ms)} {line.title}\n" for line in lines)
+        if len(lines) <= LEAST_LINES or (len(lines) <= MOST_LINES and len(text) <= MOST_CHARACTERS):
+            return text
+        least_ms += least_ms // 2
+
+
+def _chosen(video: Video, sources: Sequence[Sequence[Line]], least_ms: int) -> list[Line]:
+    """Of lines that stand too close, the longer chapter's stays. The first one begins the video."""
+    latest = max(video.duration_ms - LEAST_MS, 0) if video.duration_ms else None
+    lines: list[Line] = []
+    for source in sources:
+        whole = not lines
+        for line in sorted(source, key=lambda x: (x.start_ms - x.end_ms, x.start_ms)):
+            if not whole and len(_from_zero(video, lines, least_ms)) >= LEAST_LINES:
+                break
+            near = any(abs(x.start_ms // 1000 - line.start_ms // 1000) * 1000 < least_ms for x in lines)
+            late = latest is not None and line.start_ms > max(latest, 0) and line.start_ms > 0
+            if not near and not late:
+                lines.append(line)
+    return _from_zero(video, lines, least_ms)
+
+
+def _from_zero(video: Video, lines: Sequence[Line], least_ms: int) -> list[Line]:
+    ordered = sorted(lines, key=lambda x: x.start_ms)
+    if ordered and ordered[0].start_ms // 1000 * 1000 < least_ms:
+        return [replace(ordered[0], start_ms=0), *ordered[1:]]
+    return [Line(0, ordered[0].start_ms if ordered else video.duration_ms, titled(video.title, "Start")), *ordered]
+
+
+def _of_summary(summaries: Sequence[Evidence], *, by_model: bool) -> list[Line]:
+    rows = [row for row in summaries if (row.origin.model is not None) == by_model]
+    return [Line(c.start_ms, c.end_ms, titled(c.title, f"Part {n}")) for n, c in enumerate(chapters_of(rows), 1)]
+
+
+def _of_slides(slides: Sequence[Segment]) -> list[Line]:
+    """A line for each slide, and for each return that lasts; neighbours of one title are one."""
+    shown: set[int | None] = set()
+    lines: list[Line] = []
+    for segment, line in zip(slides, _of_pieces(slides), strict=True):
+        returns = segment.slide is not None and segment.slide in shown
+        shown.add(segment.slide)
+        if lines and lines[-1].title == line.title:
+            lines[-1] = replace(lines[-1], end_ms=line.end_ms)
+        elif not returns or line.end_ms - line.start_ms >= RETURN_MS:
+            lines.append(line)
+    return lines
+
+
+def _of_pieces(pieces: Sequence[Segment]) -> list[Line]:
+    return [
+        Line(s.start_ms, s.end_ms, titled(s.title, f"{s.kind.capitalize()} {n if s.slide is None else s.slide}"))
+        for n, s in enumerate(pieces, 1)
+    ]
+
+
+def titled(title: str | None, without: str) -> str:
+    """A title on one line, cut at a word where it is long; `without` where it is empty."""
+    visible = (" " if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") else c for c in (title or ""))
+    text = " ".join("".join(visible).replace("<", "‹").replace(">", "›").split())
+    if len(text) > TITLE_CHARACTERS:
+        cut = text[:TITLE_CHARACTERS]
+        text = (cut.rpartition(" ")[0] if " " in cut[TITLE_CHARACTERS // 2 :] else cut).rstrip(" ,;:–-") + "…"
+    return text or without
