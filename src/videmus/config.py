@@ -269,6 +269,7 @@ class VectorSettings:
 
     hnsw_from: int = 50_000  # "some tens of thousands": up to here an exact search takes some 10 ms
     exact_below: int = 20_000  # a scope that leaves fewer is searched exactly over those (DESIGN)
+    float32_to: int = 120_000  # kept in memory as float32 (184 MB of 384 dimensions): float16 takes 4 times as long
     tail: int = 10_000  # vectors searched exactly beside the graph before they are added to it
     dead_share: float = 0.2  # of the graph's vectors removed: it is made anew
     links: int = 32  # HNSW's M

@@ -182,3 +182,13 @@ def test_cosines_of_given_rows_are_exact(store):
     found = store.similarities("m", query, ids)
     wanted = {id: round(float(v @ query), 2) for id, v in zip(ids, vectors[2:4], strict=False)}
     assert {s.evidence: round(s.cosine, 2) for s in found} == wanted
+
+
+def test_the_graph_can_be_made_before_a_search_needs_it(store):
+    store.prepare_vectors("m")  # nothing yet: no file, no error
+    fill(store, 60)
+    store.prepare_vectors("m")
+    assert not list((store.folder / "vectors").glob("*.hnsw"))
+    fill(store, 300, first=60)
+    store.prepare_vectors("m")
+    assert graph_file(store).stat().st_size > 1000

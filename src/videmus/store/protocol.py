@@ -218,6 +218,9 @@ class Store(Protocol):
         Raises VectorSpaceError when the dimension is not the one that this model's vectors have.
         """
 
+    def prepare_vectors(self, model: str) -> None:
+        """Make the index over one model's vectors now, where they are many, so that no search waits for it."""
+
     def vector_models(self) -> dict[str, int]:
         """The embedding models that the library holds vectors of, and how many."""
 
@@ -265,5 +268,18 @@ class Store(Protocol):
 
     def sizes(self) -> dict[str, int]:
         """Bytes by folder and by table."""
+
+    # ------------------------------------------------------------ who is who
+    @property
+    def graph(self) -> GraphStore:
+        """Questions about relations, by names as known at the scope's `at`."""
+
+    @property
+    def entities(self) -> EntityStore:
+        """Which names are one entity, and what people decided about them."""
+
+    @property
+    def speakers(self) -> SpeakerStore:
+        """Names that people gave to voices."""
 
     def close(self) -> None: ...

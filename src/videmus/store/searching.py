@@ -49,6 +49,11 @@ class Searching:
         with self._db.writing() as connection:
             return self._vectors.add(connection, model, passages, vectors)
 
+    def prepare_vectors(self, model: str) -> None:
+        """See `protocol.Store.prepare_vectors`."""
+        with self._db.reading() as connection:
+            self._vectors.prepare(connection, model)
+
     def vector_models(self) -> dict[str, int]:
         """The embedding models that the library holds vectors of, and how many."""
         with self._db.reading() as connection:

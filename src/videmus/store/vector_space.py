@@ -71,7 +71,7 @@ class Space:
         if records:
             new = np.frombuffer(b"".join(r[3] for r in records), np.float16).reshape(len(records), self._dimension)
             total = len(self.numbers) + len(records)
-            kind = np.float32 if total <= self._settings.hnsw_from else np.float16  # large ones at half the memory
+            kind = np.float32 if total <= self._settings.float32_to else np.float16  # large ones at half the memory
             self._matrix = np.concatenate([self._matrix.astype(kind, copy=False), new.astype(kind)])
             self.numbers = np.concatenate([self.numbers, np.array([r[0] for r in records], np.int64)])
             self.evidence = np.concatenate([self.evidence, np.array([r[1] for r in records], np.int64)])
@@ -87,16 +87,20 @@ class Space:
         allowed = len(self.numbers) if mask is None else int(mask.sum())
         if len(self.numbers) <= self._settings.hnsw_from or allowed <= self._settings.exact_below:
             return self._exact(vector, limit, None if mask is None else np.flatnonzero(mask))
-        if (self.last, self.removals) != self._kept:
-            self._keep_graph()
-            self._positions = _positions(self._members, self.numbers)
-            self._kept = (self.last, self.removals)
+        self.prepare()
         graphed = self._positions >= 0
         found = self._in_graph(vector, limit, self._positions[graphed if mask is None else graphed & mask])
         tail = ~graphed if mask is None else ~graphed & mask
         if tail.any():
             found += self._exact(vector, limit, np.flatnonzero(tail))
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def prepare(self) -> None:
+        """See that there is a graph of these vectors, where they are many."""
+        if len(self.numbers) > self._settings.hnsw_from and (self.last, self.removals) != self._kept:
+            self._keep_graph()
+            self._positions = _positions(self._members, self.numbers)
+            self._kept = (self.last, self.removals)
 
     def cosines(self, vector: NDArray[np.float32], numbers: Sequence[int]) -> NDArray[np.float32]:
         """The cosines of the vectors of these numbers; -1 for one that is gone."""

@@ -176,6 +176,15 @@ class Vectors:
 
     # ------------------------------------------------------------ searching
 
+    def prepare(self, connection: sqlite3.Connection, model: str) -> None:
+        """Make or extend the graph now, so that no search waits for it."""
+        with self._lock:
+            state = connection.execute("SELECT dimension FROM vector_space WHERE model = ? AND count > 0", (model,))
+            if record := state.fetchone():
+                space = self._space(connection, model, np.zeros(record[0], np.float32))
+                if space is not None:
+                    space.prepare()
+
     def hits(
         self, connection: sqlite3.Connection, model: str, vector: NDArray[np.float32], scope: Scope, limit: int
     ) -> list[Hit]:
