@@ -74,7 +74,8 @@ def _joined(periods: Iterator[Period], tracker: Tracker, settings: ScreenSetting
         if held is not None:
             brief = before is not None and held.end_ms - held.start_ms < settings.minor_ms
             follows = brief and _minor(before, held, tracker, settings) and _minor(held, period, tracker, settings)
-            if follows or _only_moves(held, period, tracker, settings):
+            strokes = held.drawn and period.drawn and held.end_ms - held.start_ms < settings.stroke_ms
+            if follows or strokes or _only_moves(held, period, tracker, settings):
                 period.start_ms = held.start_ms
             else:
                 yield held
@@ -183,8 +184,7 @@ class _Watch:
         self.tracker.busy = restless
         yield _sample(shown)
         spans = [(e - self.lead_ms, e + self.settings.tail_ms) for e in self._events(group)]
-        learning = group.start_ms < self.settings.learn_ms or not (self.tracker.learned or self.tracker.mostly_moving)
-        if learning:
+        if group.start_ms < self.settings.learn_ms or self.tracker.must_learn:
             spans.append((group.start_ms, group.start_ms + self.settings.learn_ms))
         searching = upcoming is not None and self._slow_change(group, upcoming, restless, following)
         if spans or searching:

@@ -45,6 +45,7 @@ class Period:
     end_ms: int = 0
     seen: int = 0
     busy: bool = False
+    drawn: bool = False
     mask: Mask | None = None
 
     def keep(self, sample: Sample, apart_ms: int) -> None:
@@ -100,6 +101,11 @@ class Tracker:
     def learned(self) -> bool:
         """Whether it is known by now what moves in this shot."""
         return not self.busy or (self.period is not None and self.period.seen >= self.settings.learn_samples)
+
+    @property
+    def must_learn(self) -> bool:
+        """Whether a shot has begun of which it is not known what moves, though its packets say that much does."""
+        return self.busy and (self.pending is not None or not (self.learned or self.mostly_moving))
 
     @property
     def settled(self) -> bool:
@@ -321,9 +327,22 @@ class Tracker:
                 begun.heat = self.calm_heat.copy()
         else:
             begun.heat, begun.seen = period.heat, period.seen
+        begun.drawn = self._drawn(begun, period, pending, start_ms)
         for one, other in pairwise(pending.samples):
             if other.at_ms - start_ms > self.settings.fade_ms:
                 self._heat_up(one, other)
+
+    def _drawn(self, begun: Period, period: Period, pending: _Pending, start_ms: int) -> bool:
+        """Whether the change came little by little, as ink and typing do, and no fade."""
+        changed = self._changed(period, begun.luma())
+        if not 0 < changed.mean() < self.settings.minor_share:
+            return False
+        new = begun.luma()
+        for sample in pending.samples:
+            left = motion.differing(sample.luma, new, self.settings.change_level) & changed
+            if left.sum() > 0.2 * changed.sum() and sample.at_ms - start_ms >= self.settings.drawn_ms:
+                return True
+        return False
 
     def _begin(self, sample: Sample, start_ms: int, kept: Sample) -> Period:
         cold = np.zeros(sample.luma.shape, np.float32)

@@ -114,13 +114,13 @@ def _words(before: Page, after: Page, went: Loss) -> _Words:
     return _Words(lost + [word for word, _ in far])
 
 
-NEAR = 0.05
+NEAR = 0.03
 """How far a word may have moved, of the picture's side, and still be a state's: text that is centred anew as it grows."""
 
 
 def _scrolled(far: list[tuple[Placed, tuple[float, float]]], lost: list[Placed]) -> bool:
     """Most words moved by one distance up or down, and those lost stood where that leads off the page."""
-    if len(far) < 8 or not lost:
+    if len(far) < 20 or not lost:
         return False
     down = float(np.median([move[1] for _, move in far]))
     along = [word for word, move in far if abs(move[1] - down) < 0.015 and abs(move[0]) < 0.015]
