@@ -32,6 +32,9 @@ from videmus.search.hybrid import search
 from videmus.store.protocol import Store
 
 MOST_SENTENCES = 40
+MADE = ("vision", "narration", "consolidated", "summary", "caption")
+"""Kinds that say nothing beyond their sources where no model made them."""
+
 ORDER: tuple[Grounding, ...] = ("supported", "derivable", "partial", "unsupported")
 
 Label = Annotated[str, Field(max_length=40)]
@@ -165,11 +168,8 @@ def evidence_of(store: Store, moments: Sequence[Moment], scope: Scope, character
     used = 0
     around: list[Evidence] = []
     for moment in moments:
-        around += store.evidence(
-            replace(
-                scope, video=moment.video, start=moment.start_ms, end=moment.end_ms, facet=None, stream=scope.stream
-            )
-        )
+        span = replace(scope, video=moment.video, start=moment.start_ms, end=moment.end_ms)
+        around += [row for row in store.evidence(span) if row.kind not in MADE or row.origin.model]
     matched = store.evidence_by_id([id for moment in moments for id in moment.evidence], scope)
     for row in [*matched, *around]:
         key = (row.video, " ".join(row.text.casefold().split()))
