@@ -335,6 +335,8 @@ def _nearest(
     """Up to `limit` rows on either side of `near`, read in order of time from the index of each source and target."""
     condition, values = _condition(replace(wanted, sources=None, targets=None), scope)
     middle = near if near is not None else (wanted.end if wanted.end is not None else 2**62)
+    if scope.at is not None:
+        middle = min(middle, scope.at)  # else the index would be read down from the future, row by row
     values |= {"middle": middle, "limit": limit, "longest": _LONGEST_MS}
     found: dict[int, tuple[Any, ...]] = {}
     for table, ends in _searches(wanted):
