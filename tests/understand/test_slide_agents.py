@@ -331,12 +331,20 @@ def test_where_no_slide_fills_the_picture_no_critic_follows():
 
 
 def test_a_slide_that_comes_back_is_not_described_again():
-    lecture = Lecture(SORTING, BAYES, SORTING)
-    lecture.slides[2] = replace(lecture.slides[2], slide=1)
+    long = ("Sorting", ["Quicksort takes n log n steps on average", "Merge sort always does, with 2 n cells"], "Said.")
+    read_again = (
+        "Sorting",
+        ["Quicksort takes n log n steps on averaqe", "Merge sort always does, with 2 n cells"],
+        "Again.",
+    )
+    grown = ("Sorting", [*long[1], "Heapsort too, in place, with 3 phases"], "Once more.")
+    lecture = Lecture(long, BAYES, read_again, grown)
+    lecture.slides[2:] = [replace(s, slide=1) for s in lecture.slides[2:]]
     model = ScriptedModel(plain)
-    first, _, again = of_kind(lecture.understood(model), "vision")
+    first, _, again, more = of_kind(lecture.understood(model), "vision")
     assert again.text == first.text and again.origin.settings == {"shown_before": first.id}
-    assert len(model.asked("vision")) == 2
+    assert "Heapsort" in more.text, "a state that was not shown before is described"
+    assert len(model.asked("vision")) == 3
 
 
 def test_a_slide_costs_at_most_four_calls_on_average_with_the_critic_on():

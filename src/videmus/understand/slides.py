@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rapidfuzz import fuzz
+
 from videmus import clock
 from videmus.config import PremindSettings
 from videmus.errors import VidemusError
@@ -33,9 +35,12 @@ from videmus.understand.check import lacking
 from videmus.understand.corrections import Suggestion, corrected, judged
 from videmus.understand.material import Material, materials
 from videmus.understand.memory import KnowledgeMemory
+from videmus.understand.numbers import values
 
 VERSION = 1
 KEPT_KEYWORDS = 40
+SAME_STATE = 95.0
+"""Likeness of recognised texts, 0 to 100, of one slide shown twice: recognition wavers by a few characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ class _Lecture:
                 settings.memory_nearest,
                 comparable=lambda name: suits(embedder, None, name),
             )
-        self._shown: dict[tuple[int, tuple[str, ...]], Evidence] = {}
+        self._shown: dict[int, list[tuple[Material, Evidence]]] = {}
 
     # ------------------------------------------------------------ keywords, for several slides at a time
 
@@ -189,8 +194,8 @@ class _Lecture:
             seen = self._described(slide, found)
             if seen.text:
                 yield self._add(slide, self._vision_row(slide.material, seen, found))
-        if vision := slide.rows.get("vision"):
-            self._shown.setdefault((slide.material.segment.slide or 0, slide.material.lines), vision)
+        if (vision := slide.rows.get("vision")) and slide.material.segment.slide:
+            self._shown.setdefault(slide.material.segment.slide, []).append((slide.material, vision))
         if "consolidated" not in slide.rows and ("vision" in slide.rows or "narration" in slide.rows):
             yield self._add(slide, self._consolidated(slide))
         consolidated = slide.rows.get("consolidated")
@@ -224,8 +229,7 @@ class _Lecture:
     def _described(self, slide: _Slide, keywords: Sequence[str]) -> _Seen:
         """The vision agent's text with the critic's turns; of a slide that comes back, what was found the first time."""
         material = slide.material
-        again = self._shown.get((material.segment.slide or 0, material.lines))
-        if again and material.segment.slide and material.lines:
+        if again := self._shown_before(material):
             return _Seen(again.text, again.origin.model, 0, {"shown_before": again.id})
         picture = self._picture(slide) if self._settings.vision else None
         vision = self._means.vision
@@ -253,6 +257,15 @@ class _Lecture:
         if knowledge:
             remarks["knowledge"] = [entry.names[0] for entry in knowledge]
         return _Seen(reply.description, vision.name, calls, remarks)
+
+    def _shown_before(self, material: Material) -> Evidence | None:
+        """The vision row of an earlier showing of this slide in the same state: nearly the same words, the same numbers."""
+        text = "\n".join(material.lines)
+        for earlier, row in self._shown.get(material.segment.slide or 0, []):
+            before = "\n".join(earlier.lines)
+            if text and fuzz.ratio(text, before) >= SAME_STATE and values(text) == values(before):
+                return row
+        return None
 
     def _vision_row(self, material: Material, seen: _Seen, keywords: tuple[str, ...]) -> Evidence:
         origin = Origin("vision", VERSION, seen.model, seen.remarks)
