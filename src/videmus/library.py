@@ -98,7 +98,10 @@ class Library:
 
     def videos(self, *, collection: str | None = None, recording: str | None = None) -> list[Video]:
         """All videos, in the order they were added; also those that failed, with the reason."""
-        return self.store.videos(Scope(collection=collection, recording=recording))
+        from videmus.segment.timeline import is_recording
+
+        found = self.store.videos(Scope(collection=collection, recording=recording))
+        return [video for video in found if not is_recording(video)]
 
     def video(self, name: str) -> Video:
         """The video of this id, unique prefix of an id, or title.
@@ -107,7 +110,7 @@ class Library:
         """
         if exact := self.store.video(name):
             return exact
-        everything = self.store.videos()
+        everything = self.videos()
         folded = name.casefold().strip()
         fitting = [v for v in everything if v.id.startswith(name)] if len(name) >= 3 else []
         fitting = fitting or [v for v in everything if v.title.casefold() == folded]
@@ -192,7 +195,7 @@ class Library:
         from videmus.ingest.pipeline import Silent
         from videmus.ingest.stage import Options
 
-        chosen = [self.video(video)] if video else self.store.videos()
+        chosen = [self.video(video)] if video else self.videos()
         adder = adding.Adder(self.store, self.minds, self.settings, Options(), events or Silent(), self.stop)
         return adder.update_all(chosen)
 
@@ -224,8 +227,14 @@ class Library:
 
     def remove(self, video: str) -> Video:
         """Remove a video and everything derived from it. The file itself is not touched."""
+        from videmus.ingest import recordings
+        from videmus.ingest.pipeline import Silent
+
         found = self.video(video)
         self.store.remove_video(found.id)
+        if found.recording:
+            recordings.update(self.store, self.minds, self.settings, Silent(), self.stop, [found])
+        self.store.entities.forget_empty()
         return found
 
     def watch(self, folders: Sequence[str], *, events: Events | None = None, **options: Any) -> list[Video]:

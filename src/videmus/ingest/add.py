@@ -16,11 +16,13 @@ from typing import Any
 from videmus import clock
 from videmus.config import Settings
 from videmus.errors import LibraryError, VidemusError
+from videmus.ingest import recordings
 from videmus.ingest.pipeline import Events, outcome, run
 from videmus.ingest.sources import Source
 from videmus.ingest.stage import Job, Options, Stage, Stopped
 from videmus.model import Frame, Row, Video, content_id
 from videmus.models.minds import Minds
+from videmus.segment.timeline import is_recording
 from videmus.store.protocol import Store
 
 
@@ -59,11 +61,16 @@ class Adder:
 
     def add_all(self, found: Sequence[Source], about: About) -> list[Video]:
         """Every source, in order. Raises LibraryError or KeyboardInterrupt; a bad file is a failed video."""
-        return [self._add(source, about, number, len(found)) for number, source in enumerate(found, 1)]
+        return self._together([self._add(source, about, number, len(found)) for number, source in enumerate(found, 1)])
 
     def update_all(self, videos: Sequence[Video]) -> list[Video]:
         """Bring videos that are in the library up to date."""
-        return [self._updated(video, number, len(videos)) for number, video in enumerate(videos, 1)]
+        files = [video for video in videos if not is_recording(video)]
+        return self._together([self._updated(video, number, len(files)) for number, video in enumerate(files, 1)])
+
+    def _together(self, videos: list[Video]) -> list[Video]:
+        recordings.update(self.store, self.minds, self.settings, self.events, self.stop, videos)
+        return videos
 
     def _add(self, source: Source, about: About, number: int, of: int) -> Video:
         try:

@@ -145,6 +145,29 @@ def describe_clips(job: Job) -> Iterator[Produced]:
     )
 
 
+def fuse(job: Job) -> Iterator[Produced]:
+    """Every 30 s, what was seen and said as one paragraph (EGAgent); without a model, joined and marked so."""
+    from videmus.understand.captions import captions
+
+    language = job.minds.language
+    rows = job.evidence("speech", "scene")
+    model = job.metered(language) if language else None
+    yield from captions(job.video, rows, job.settings.graph.caption_ms, model, job.problem)
+
+
+def relate(job: Job) -> Iterator[Produced]:
+    """Who talked to whom, used, mentioned and met what, with its intervals; by rules where no model is configured."""
+    from videmus.graph import extract, rules
+
+    if language := job.minds.language:
+        captions = job.evidence("caption")
+        yield from extract.extract(
+            captions, job.evidence("speech"), job.metered(language), job.settings.graph, job.problem
+        )
+        return
+    yield from rules.relations(job.evidence("speech"), job.evidence("scene"), job.settings.graph, told=_names(job))
+
+
 def summarise(job: Job) -> Iterator[Produced]:
     """Chapters, a summary and key terms, each sentence pointing at its evidence."""
     from videmus.understand.summary import summarised
@@ -208,6 +231,26 @@ def no_clips(job: Job) -> str | None:
     return no_vision(job) or (None if job.segments("clip") else "it has slides, and no clips")
 
 
+def nothing_to_fuse(job: Job) -> str | None:
+    if job.video.recording or job.evidence("scene"):
+        return None
+    return "it is no part of a recording, and nobody saw it: speech alone stands for itself"
+
+
+def nobody_named(job: Job) -> str | None:
+    if job.evidence("scene") or any(row.speaker for row in job.evidence("speech")):
+        return None
+    return "no speaker is named and nothing was seen: there is nobody to relate"
+
+
+def _names(job: Job) -> list[str]:
+    """Who is known to speak in the other files of the recording."""
+    if not job.video.recording:
+        return []
+    voices = job.store.speakers.voices(Scope(recording=job.video.recording))
+    return sorted({voice.name for voice in voices})
+
+
 def has_slides(job: Job) -> str | None:
     return "it is a presentation: it has slides" if job.segments("slide") else None
 
@@ -245,7 +288,7 @@ def _minds(*roles: str) -> Callable[[Job], str | None]:
 
 
 _TEXTS = ("speech", "screen", "scene")
-_UNDERSTOOD = (*_TEXTS, "slide-texts", "clip")
+_UNDERSTOOD = (*_TEXTS, "slide-texts", "clip", "captions")
 
 STAGES: tuple[Stage, ...] = (
     Stage("speech", "hearing", 1, (), hear, skip=no_sound, model=_recogniser, settings=_hearing),
@@ -265,6 +308,14 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         "clip", "describing clips", 1, ("clips", "speech"), describe_clips, skip=no_clips, model=_minds("vision"),
         settings=_of("clips"),
+    ),
+    Stage(
+        "captions", "fusing captions", 1, ("speech", "scene"), fuse, skip=nothing_to_fuse, model=_minds("language"),
+        settings=_of("graph"),
+    ),
+    Stage(
+        "graph", "relating", 1, ("speech", "scene", "captions"), relate, skip=nobody_named, model=_minds("language"),
+        settings=_of("graph"),
     ),
     Stage("summary", "summarising", 1, _UNDERSTOOD, summarise, model=_minds("language"), settings=_of("summary")),
     Stage("index", "indexing", 1, (*_UNDERSTOOD, "summary"), index, model=lambda job: job.minds.embedder.name),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from videmus.store.checks import Check
+    from videmus.store.entities import EntityStore
+    from videmus.store.graph import GraphStore
+    from videmus.store.speakers import SpeakerStore
     from videmus.store.views import ReadonlySql
 
 WorkState = Literal["running", "done", "failed", "skipped"]
