@@ -82,6 +82,11 @@ def test_the_wearer_stands_for_i_and_for_ego4ds_mark():
     assert triples(row("#C C opens the kitchen cabinet")) == [("C", "INTERACTS_WITH", "kitchen cabinet")]
 
 
+def test_hands_sides_and_times_are_no_things():
+    found = triples(row("Tom opens the fridge with his left hand for a moment, on the other side."), told=["Tom"])
+    assert found == [("Tom", "INTERACTS_WITH", "fridge")]
+
+
 def test_rows_are_marked_as_rules_and_repeat_exactly():
     lines = [row("Hello.", 0, 2_000, "Anna"), row("Hello.", 3_000, 4_000, "Tom")]
     first, second = list(rules.relations(lines, [], SETTINGS)), list(rules.relations(lines, [], SETTINGS))

@@ -246,6 +246,8 @@ def _things(clause: str) -> Iterator[tuple[str, str, EntityKind]]:
         head = naming.singular(words[-1].casefold())
         before = clause[end : match.start()]
         end = match.start("words")
+        if head in _lexicon()["no thing"]:
+            continue
         if (head in _lexicon()["place"] or head.endswith("room")) and _IN_PLACE.search(before):
             yield "INTERACTS_WITH", name, "location"
             continue
