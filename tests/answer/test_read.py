@@ -139,9 +139,10 @@ def test_what_was_retrieved_but_not_used_is_told(store):
 
 
 @pytest.mark.parametrize(
-    "quote", ["MAKES the  loss\ndiverge", "ｍakes the loss diverge", "makes the loss diverge after 12 steps."]
+    "quote",
+    ["MAKES the  loss\ndiverge", "ｍakes the loss diverge", "“makes the loss diverge.”", "… makes the loss diverge …"],
 )
-def test_case_spaces_and_width_of_a_quote_are_folded(store, quote):
+def test_case_spaces_width_and_marks_round_a_quote_are_folded(store, quote):
     assert asked(store, ScriptedModel(one("It diverges.", "large learning", quote))).grounding == "supported"
 
 

@@ -24,6 +24,10 @@ LONGEST_SENTENCE = 1_000
 _MARKS = re.compile(r"\s*[\[(【]\s*(?:E?\d+(?:\s*[,;–-]\s*E?\d+)*)\s*[\])】](?=[\s.,;:!?]|$)", re.I)
 """Citation marks that a model writes into a sentence: only ours are shown."""
 
+_LABEL = re.compile(r"\W*(?:evidence\s*)?(E\d+)\W*", re.I | re.A)
+_EDGES = " .,;:!?…\"'“”„‘’«»"
+"""What models put round a quote: it may go, the words between must stand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:
@@ -70,10 +74,12 @@ class ClosedSet:
             return Checked(shown, fault="names no evidence")
         found: list[tuple[Evidence, str]] = []
         for label, quote in quotes:
-            row = self._by_label.get(label.strip(" []").upper())
+            named = _LABEL.fullmatch(label)
+            row = self._by_label.get(named[1].upper()) if named else None
             if row is None:
                 return Checked(shown, fault=f"{label[:40]!r} is none of the evidence given")
             exact = _cleaned(quote)
+            exact = exact if holds(row, exact) else exact.strip(_EDGES)
             if not holds(row, exact):
                 return Checked(shown, fault=f"{label} does not contain the quoted words")
             whole = any(len(exact) >= 0.9 * len(" ".join(text.split())) for text in quotable_texts(row))

@@ -59,9 +59,10 @@ class Cached(Layer):
                 if (known := self._known(key, result)) is not None:
                     return Reply(known, Cost(), cached=True)
                 reply = self._inner.ask(prompt, result)
-                about = {"stage": prompt.stage, "video": prompt.video, "model": self.name, **to_plain(reply.cost)}
+                provider = self.name.partition(":")[0]
+                about = {"stage": prompt.stage, "video": prompt.video, "provider": provider, "model": self.name}
                 with self._lock:
-                    self._calls.cache_call(key, reply.value.model_dump_json().encode(), about)
+                    self._calls.cache_call(key, reply.value.model_dump_json().encode(), about | to_plain(reply.cost))
                 return reply
         finally:
             with self._lock:
