@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,6 +109,14 @@ def test_no_context_global_and_filtered_are_always_told_apart():
     ]  # fmt: skip
     assert scopes == [{"collection": "course"}, {"video": "v1"}]
     assert model.prompts[0].parts == (Data("question", Q.question),), "nothing of the lecture reaches it"
+
+
+def test_a_kind_that_is_none_of_the_seven_is_refused_before_anything_is_asked():
+    with pytest.raises(UsageError, match="unknown kind 'picture'") as caught:
+        lecture_rag.evaluated(
+            [replace(Q, kind="picture")], lambda q, s: UNKNOWN, lambda q, s: [], None, ScriptedModel([])
+        )
+    assert "complex layouts" in caught.value.next
 
 
 # ---------------------------------------------------------------- Goldfish

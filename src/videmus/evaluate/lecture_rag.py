@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from videmus.errors import UsageError
 from videmus.evaluate.judge import instructions, judged
 from videmus.evaluate.runs import Ask, Find, Outcome, Question, hit, outcome
 from videmus.models.language import Data, LanguageModel, Prompt, added
@@ -36,8 +37,11 @@ def evaluated(
 ) -> list[Outcome]:
     """Every question under every condition; whether the window was retrieved is told beside. What fails counts as wrong.
 
-    `model` answers without context; None leaves that condition out.
+    `model` answers without context; None leaves that condition out. Raises UsageError for a kind that is none of the seven.
     """
+    for question in questions:
+        if question.kind not in KINDS:
+            raise UsageError(f"unknown kind {question.kind!r}", where=question.id, next=f"one of {', '.join(KINDS)}")
     wide: dict[str, Any] = {"collection": collection} if collection else {}
     outcomes = []
     for condition in conditions:
