@@ -334,7 +334,7 @@ class SearchSettings:
     b: float = 0.75
     whole_rows: int = 4_000  # a scope of at most so many rows is ranked whole, not from hits
     hits: int = 200  # rows taken from each index in a larger scope
-    anchors: int = 64  # of those, the best, whose surroundings are ranked
+    anchors: int = 48  # of those, the best, whose surroundings are ranked
     repeated_share: float = 0.8  # a derived text with so many of its words said or shown meanwhile only repeats them
     least_cosine: float = 0.2  # a span that holds no word of the question and is less near is no result
 

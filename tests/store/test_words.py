@@ -30,6 +30,11 @@ def test_words_keep_numbers_names_and_every_script(text, expected):
     assert words(text) == expected
 
 
+@given(st.text(alphabet="abcXYZ 0123.,:+#'_-\n", max_size=80))
+def test_plain_texts_are_read_as_all_others_are(text):
+    assert words(text) == words(text + " é")[:-1]
+
+
 def test_thai_is_cut_into_overlapping_pairs():
     found = words("เรียนรู้")
     assert found[0] == "เร"

@@ -404,7 +404,7 @@ def _words(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=20_000)
 def _counted(text: str) -> tuple[dict[str, int], int]:
     """The terms of a text with their counts, and how many there are. Kept: rows are asked again and again."""
-    counts = Counter(stem(w) for w in words(text))
+    counts = Counter(map(stem, words(text)))
     return dict(counts), sum(counts.values())
 
 

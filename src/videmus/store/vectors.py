@@ -256,6 +256,9 @@ class Vectors:
         """Which of the space's vectors the scope sees; None: all."""
         clause = visible("evidence", scope, unfinished=scope.video is not None)
         if "evidence." not in clause.sql:  # whole videos are seen or not
+            hidden = f"SELECT EXISTS (SELECT 1 FROM video WHERE ({clause.sql}) IS NOT TRUE)"  # noqa: S608 - as below
+            if not connection.execute(hidden, clause.parameters).fetchone()[0]:
+                return None
             seen = _integers(connection, f"SELECT video.n FROM video WHERE {clause.sql}", clause.parameters)  # noqa: S608
             mask = np.isin(space.video, seen)
         else:

@@ -47,8 +47,13 @@ def words(text: str) -> list[str]:
     >>> words("Don't use C++ 3.5, 学习吧")
     ['dont', 'use', 'c++', '3.5', '学习', '习吧', '吧']
     """
+    if text.isascii():  # most texts of most libraries, ten times as fast
+        plain = _TOKEN.findall(text.lower())
+        if "'" in text:
+            plain = [_APOSTROPHE.sub("", _POSSESSIVE.sub("", word)) for word in plain]
+        return [word[:LONGEST] for word in plain] if len(text) > LONGEST else plain
     found: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text) if not text.isascii() else text):
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         token = match.group()
         if token.isascii() or not UNSPACED.search(token):
             found.append(fold(_POSSESSIVE.sub("", token)[:LONGEST]))
