@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import re
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 from pydantic import BaseModel
 
 from videmus.answer import agent
 from videmus.answer.agent import ChoiceReply, Judgement, Plan, wants_agent
-from videmus.answer.agent_tools import Sight
+from videmus.answer.agent_tools import Parts, Sight
 from videmus.answer.read import MendReply, ReadReply
 from videmus.config import AgentSettings, Settings
 from videmus.evaluate.week.questions import KINDS, questions
-from videmus.model import Cost
+from videmus.model import Cost, Evidence, Frame, Origin, Video, evidence_id, frame_id
+from videmus.models.image_embedding import ScriptedImageEmbedder
 from videmus.models.language import malformed
 from videmus.models.scripted import ScriptedModel
+from videmus.search.frames import embed_frames
+from videmus.store.sqlite import SqliteStore
 from week_library import RECORDING, at, two_days
 
 ROW = re.compile(r"^\[(R\d+)\] \S+ \S+ · \w+ · (.*)$", re.M)
@@ -278,3 +283,50 @@ def test_questions_of_several_steps_take_the_agent_in_footage_and_never_in_a_lec
 )
 def test_a_question_for_one_search_takes_none(question):
     assert not wants_agent(question, footage=True)
+
+
+@pytest.fixture
+def filmed(tmp_path):
+    """One video with a picture every ten seconds, red, then blue, and what was seen."""
+    store = SqliteStore(tmp_path / "library")
+    store.put_video(Video("v", "f", "DAY1", 60_000, "x.mp4", "ready", recorded_at=0, recording="week"))
+    rows, pictures = [], {}
+    for second in range(0, 60, 10):
+        frame = Frame(
+            frame_id("v", second * 1000), "v", second * 1000, f"v/{second}.jpg", f"{second:016x}", 8, 8, Origin("f")
+        )
+        out = io.BytesIO()
+        Image.new("RGB", (8, 8), "red" if second < 30 else "blue").save(out, "JPEG")
+        rows.append(frame)
+        pictures[frame.id] = out.getvalue()
+        text = f"A wall in {'red' if second < 30 else 'blue'} light."
+        start = second * 1000
+        id = evidence_id("v", "scene", start, start + 10_000, text)
+        rows.append(Evidence(id, "v", start, start + 10_000, "scene", text, Origin("t")))
+    store.add("see", rows, pictures)
+    embed_frames(store, store.frame_vectors, ScriptedImageEmbedder(), RECORDING)
+    yield store
+    store.close()
+
+
+def test_frames_are_shown_to_a_judge_that_sees_and_their_scenes_are_cited(filmed):
+    mind = Mind([{"tool": "frames", "task": "find blue", "queries": ["blue"]}], quoting="blue")
+    mind.model = ScriptedModel(mind.reply, sees=True)
+    parts = Parts(filmed, filmed.graph, filmed.frame_vectors, Settings(), image_embedder=ScriptedImageEmbedder())
+    answer = agent.answer(parts, mind.model, "When was the light blue?", RECORDING)
+    (judge,) = mind.model.asked("judge")
+    assert len(judge.pictures) == 6 and judge.pictures[0].label == "DAY1 00:00:00"
+    assert "blue light" in answer.text and answer.citations[0].start_ms >= 30_000
+
+
+def test_a_second_look_shows_the_pictures_of_the_span_alone(filmed):
+    step = {"tool": "look", "task": "which colour", "day": 1, "from_time": "00:00:25", "to_time": "00:00:45"}
+    mind = Mind([step], quoting="light", Sight={"description": "It is blue."})
+    mind.model = ScriptedModel(mind.reply, sees=True)
+    answer = agent.answer(
+        Parts(filmed, filmed.graph, filmed.frame_vectors, Settings()), mind.model, "Which?", RECORDING
+    )
+    (look,) = mind.model.asked("look")
+    assert [p.label for p in look.pictures] == ["DAY1 00:00:30", "DAY1 00:00:40"]
+    assert "It is blue." in part(mind.model.asked("judge")[0], "also found")
+    assert answer.cost.calls == 4

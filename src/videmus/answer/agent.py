@@ -257,7 +257,9 @@ class _Agent:
         ]  # fmt: skip
         if found.text:
             material.append(Data("also found", found.text))
-        return self.tally.ask(Prompt("judge", instructions("judge"), tuple(material), max_tokens=600), Judgement).value
+        pictures = found.pictures if self.tally.sees else ()
+        prompt = Prompt("judge", instructions("judge"), (*material, *pictures), max_tokens=600)
+        return self.tally.ask(prompt, Judgement).value
 
     def _remember(
         self, number: int, step: PlannedStep, found: Found, kept: Sequence[Evidence], note: str, conflict: str

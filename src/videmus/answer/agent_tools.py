@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 
 from videmus import clock
 from videmus.config import Settings
-from videmus.errors import MissingExtraError, UsageError
-from videmus.model import Evidence, EvidenceKind, Scope, Video
+from videmus.errors import LibraryError, MissingExtraError, UsageError
+from videmus.model import Evidence, EvidenceKind, Frame, Scope, Video
 from videmus.models.image_embedding import ImageEmbedder
 from videmus.models.language import Data, LanguageModel, Picture, Prompt
 from videmus.models.pictures import picture
@@ -84,13 +84,15 @@ class Parts:
 class Found:
     """What a tool found: rows in the order of their worth, what else there is to read (counts, rungs), and notices.
 
-    `computed` is text that code computed (counts, clock times): numbers in it are as good as evidence."""
+    `computed` is text that code computed (counts, clock times): numbers in it are as good as evidence. `pictures` are for
+    a judge that sees."""
 
     rows: tuple[Evidence, ...] = ()
     text: str = ""
     computed: str = ""
     notice: str = ""
     detail: Mapping[str, object] = field(default_factory=dict)
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -182,7 +184,20 @@ def _frames(parts: Parts, step: PlannedStep, scope: Scope) -> Found:
     times = [_clock_of(videos, hit.frame.video, hit.frame.at_ms) for hit in found.frames[:_ROWS]]
     text = f"{len(found.frames)} frames, at {', '.join(times)}" if times else ""
     frames = [hit.frame.id for hit in found.frames]
-    return Found(tuple(_distinct(rows)), text, text, found.notice, {"by": found.by, "frames": frames})
+    shown = _pictures(parts, [hit.frame for hit in found.frames], videos) if parts.vision and parts.vision.sees else ()
+    return Found(tuple(_distinct(rows)), text, text, found.notice, {"by": found.by, "frames": frames}, shown)
+
+
+def _pictures(parts: Parts, frames: Sequence[Frame], videos: Mapping[str, Video]) -> tuple[Picture, ...]:
+    """At most as many as the settings say, in order of time, each labelled with its clock time; lost ones are left out."""
+    shown = []
+    for frame in sorted(frames[: parts.settings.agent.frames], key=lambda f: (f.video, f.at_ms)):
+        try:
+            jpeg = parts.store.picture(frame)
+        except LibraryError:  # the file is gone: the others are there
+            continue
+        shown.append(picture(jpeg, _clock_of(videos, frame.video, frame.at_ms), parts.settings.models.image_side))
+    return tuple(shown)
 
 
 def _look(parts: Parts, step: PlannedStep, scope: Scope) -> Found:
@@ -191,12 +206,12 @@ def _look(parts: Parts, step: PlannedStep, scope: Scope) -> Found:
         raise MissingExtraError("no vision model is configured: nobody can look again", next="set [models] vision")
     if scope.after is None or scope.before is None:
         raise UsageError("a second look needs a span: day, from_time and to_time")
-    frames = parts.store.frames(scope)[: parts.settings.agent.frames]
-    if not frames:
+    frames = parts.store.frames(scope)
+    every = max(1, -(-len(frames) // parts.settings.agent.frames))  # a long span: spread over all of it
+    frames = frames[::every]
+    shown = _pictures(parts, frames, _videos(parts.store, scope))
+    if not shown:
         return Found(notice="no picture of that span was kept")
-    videos = _videos(parts.store, scope)
-    side = parts.settings.models.image_side
-    shown: list[Picture] = [picture(parts.store.picture(f), _clock_of(videos, f.video, f.at_ms), side) for f in frames]
     prompt = Prompt(
         "look", "Describe what these pictures show that answers the task. State only what is visible.",
         (Data("task", step.task), *shown),
