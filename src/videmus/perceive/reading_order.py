@@ -5,7 +5,8 @@ row a line. Knows nothing of pictures or time.
 
 The order is a recursive cut of the page at its gaps (XY-cut: Nagy, Seth 1984; Ha, Haralick, Phillips 1995): first the
 gutters between columns, then the gaps between bands. Cells that stand beside each other in rows are a table, whose rows
-stay together.
+stay together. Two lists beside each other may look the same; what tells them apart stands at `is_table` and
+`wrapped_table`.
 """
 
 from __future__ import annotations
@@ -13,43 +14,20 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from videmus.model import TextLine
+from videmus.perceive.tables import BULLET, MARK_ALONE, Block, Piece, Row, is_table, rows_of, wrapped_table
 
-BULLET = re.compile(r"^\s*([•●○◦▪■□◆◇❖➢➤►▶▸‣·*»→–—-]|\(?\d{1,2}[.)]|\(?[a-zA-Z][.)])\s*(?=\S|$)")
-"""A mark that begins a point of a list."""
-
-_MARK_ALONE = re.compile(r"^[•●○◦▪■□◆◇❖➢➤►▶▸‣·*»>–—-]$")
 _GUTTER = 1.2  # of a line's height: a gap between two words is a third of it
 _STRIP = 3  # cells of a strip of navigation
 _COLUMN = 2  # lines that a column under a title has more than
 _SENTENCE = 3  # words of a line that is wrapped: shorter ones below each other are a list
-_CELL_WORDS = 5  # cells of tables are short, lines of columns are not
+_OUTER = 16  # rows above and below columns
 _SAME_HEIGHT = 0.3  # boxes of "aceno" and "(bdfg)" differ by a quarter at one type size
 _LEADING = 0.9  # of a line's height: the gap within a paragraph is smaller
 _SPACED = 0.25  # of a line's height
 _WRAPPED = 0.72  # of the column's width: a line that ends before that was not wrapped
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A line in units of the page's height, so that heights and widths compare."""
-
-    line: TextLine
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def height(self) -> float:
-        return max(self.bottom - self.top, 1e-6)
-
-    @property
-    def middle(self) -> float:
-        return (self.top + self.bottom) / 2
 
 
 def ordered(lines: Sequence[TextLine], aspect: float = 16 / 9) -> list[TextLine]:
@@ -65,30 +43,31 @@ def page_text(lines: Sequence[TextLine], aspect: float = 16 / 9) -> str:
 # ---------------------------------------------------------------- order
 
 
-_Row = list[_Piece]
-_Block = list[_Row]
-
-
-def _blocks(lines: Sequence[TextLine], aspect: float) -> list[_Block]:
-    pieces = [_Piece(x, x.box[0] * aspect, x.box[1], x.box[2] * aspect, x.box[3]) for x in lines]
+def _blocks(lines: Sequence[TextLine], aspect: float) -> list[Block]:
+    pieces = [Piece(x, x.box[0] * aspect, x.box[1], x.box[2] * aspect, x.box[3]) for x in lines]
     return _cut(sorted(pieces, key=lambda p: (p.top, p.left, p.bottom, p.right, p.line.text)))
 
 
-def _cut(pieces: list[_Piece]) -> list[_Block]:
+def _cut(pieces: list[Piece]) -> list[Block]:
     if not pieces:
         return []
     height = statistics.median(p.height for p in pieces)
-    rows = _rows(pieces)
-    if len(rows) == 1 or _is_table(rows):
+    rows = rows_of(pieces)
+    if len(rows) == 1 or is_table(rows):
         return [rows]
     for strip, rest in ((rows[0], rows[1:]), (rows[-1], rows[:-1])):  # a line of navigation above or below the columns
         others = [p for row in rest for p in row]
         if len(strip) >= _STRIP and _apart(strip, others):
             return [[strip], *_cut(others)] if strip is rows[0] else [*_cut(others), [strip]]
-    for above, between, below in _beside_columns(rows):
-        if len(between) < len(rows) and _is_table(between):
-            return [*_cut([p for row in above for p in row]), between, *_cut([p for row in below for p in row])]
+    ways = list(_beside_columns(rows))
+    for above, between, below in ways:
+        table = wrapped_table([p for row in between for p in row], height)
+        if table is not None:
+            return [*_cut([p for row in above for p in row]), table, *_cut([p for row in below for p in row])]
+    for above, between, below in ways:
         columns = [p for row in between for p in row]
+        if len(between) < len(rows) and is_table(between, below[0] if below else None):
+            return [*_cut([p for row in above for p in row]), between, *_cut([p for row in below for p in row])]
         gutter = _gutter(columns, height, 1 if len(between) == len(rows) else _COLUMN)
         if gutter is not None:
             first = [p for p in columns if p.right <= gutter]
@@ -101,30 +80,36 @@ def _cut(pieces: list[_Piece]) -> list[_Block]:
     return [rows]
 
 
-def _apart(strip: list[_Piece], others: list[_Piece]) -> bool:
+def _apart(strip: list[Piece], others: list[Piece]) -> bool:
     top, bottom = min(p.top for p in strip), max(p.bottom for p in strip)
     return all(p.top >= bottom or p.bottom <= top for p in others)
 
 
-def _beside_columns(rows: _Block) -> Iterator[tuple[_Block, _Block, _Block]]:
+def _beside_columns(rows: Block) -> Iterator[tuple[Block, Block, Block]]:
     """Ways to take the page's rows apart into what stands above columns, the columns, and what stands below, least first."""
-    for taken in range(len(rows) // 2 + 1):
+    least = min(_OUTER, len(rows) // 2)
+    reach, start = [-1.0], [2.0]  # how far down the rows before each go, and where the rows from each begin
+    for row in rows:
+        reach.append(max(reach[-1], *(p.bottom for p in row)))
+    for row in reversed(rows):
+        start.append(min(start[-1], *(p.top for p in row)))
+    start.reverse()
+    for taken in range(least + 1):
         for top in range(taken, -1, -1):
             bottom = len(rows) - (taken - top)
-            above, between, below = rows[:top], rows[top:bottom], rows[bottom:]
-            inner = [p for row in between for p in row]
-            if all(_apart([p for row in part for p in row], inner) for part in (above, below) if part):
-                yield above, between, below
+            if reach[top] <= start[top] and reach[bottom] <= start[bottom]:
+                yield rows[:top], rows[top:bottom], rows[bottom:]
 
 
-def _gutter(pieces: list[_Piece], height: float, least: int) -> float | None:
-    """Where the left column ends, if there are two with more than `least` pieces each that stand beside each other."""
+def _gutter(pieces: list[Piece], height: float, least: int) -> float | None:
+    """Where the left column ends, if there are two that stand beside each other, with more than `least` pieces each or as
+    lists."""
     gap = _widest_gap([(p.left, p.right) for p in pieces])
     if gap is None or gap[1] < _GUTTER * height:
         return None
     before = [p for p in pieces if p.right <= gap[0]]
     after = [p for p in pieces if p.right > gap[0]]
-    if len(before) <= least or len(after) <= least or _is_margin(before, after):
+    if (min(len(before), len(after)) <= least and not _are_lists(before, after)) or _is_margin(before, after):
         return None
     shared = min(max(p.bottom for p in before), max(p.bottom for p in after)) - max(
         min(p.top for p in before), min(p.top for p in after)
@@ -144,61 +129,34 @@ def _widest_gap(spans: list[tuple[float, float]]) -> tuple[float, float] | None:
     return widest
 
 
-def _rows(pieces: list[_Piece]) -> _Block:
-    """Pieces that stand side by side, each row from left to right."""
-    rows: _Block = []
-    for piece in sorted(pieces, key=lambda p: p.middle):
-        if rows and all(
-            abs(piece.middle - p.middle) < 0.5 * min(piece.height, p.height)
-            and (piece.left >= p.right - 0.3 * p.height or piece.right <= p.left + 0.3 * p.height)
-            for p in rows[-1]
-        ):
-            rows[-1].append(piece)
-        else:
-            rows.append([piece])
-    return [sorted(row, key=lambda p: p.left) for row in rows]
+def _are_lists(before: list[Piece], after: list[Piece]) -> bool:
+    """Whether two columns begin level, one has two lines and the other more, and each has one left edge."""
+    height = min(before[0].height, after[0].height)
+    return (
+        min(len(before), len(after)) == 2 < max(len(before), len(after))
+        and abs(before[0].middle - after[0].middle) < height / 4
+        and all(abs(p.left - column[0].left) < height / 4 for column in (before, after) for p in column)
+    )
 
 
-def _is_table(rows: _Block) -> bool:
-    """Rows of short cells whose left edges (or middles) line up down the page."""
-    several = [row for row in rows if len(row) > 1]
-    if len(several) < 2 or len(several) < 0.6 * len(rows):
-        return False
-    cells = [cell for row in several for cell in row if not _MARK_ALONE.match(cell.line.text)]
-    if statistics.mean(len(c.line.text.split()) for c in cells) > _CELL_WORDS:
-        return False
-    if any(BULLET.match(c.line.text) for c in cells):
-        return False
-    aligned = 0
-    for above, below in pairwise(several):
-        edges = [(c.left, (c.left + c.right) / 2, c.right) for c in above]
-        near = [
-            min(abs(c.left - e[0]) for e in edges) < c.height
-            or min(abs((c.left + c.right) / 2 - e[1]) for e in edges) < c.height
-            or min(abs(c.right - e[2]) for e in edges) < c.height
-            for c in below
-        ]
-        aligned += sum(near) >= 0.75 * len(near)
-    return aligned >= 0.6 * (len(several) - 1)
-
-
-def _is_margin(before: list[_Piece], after: list[_Piece]) -> bool:
+def _is_margin(before: list[Piece], after: list[Piece]) -> bool:
     """Bullets, numbers of points or axis labels to the left of what they belong to."""
-    marks = sum(bool(_MARK_ALONE.match(p.line.text) or re.fullmatch(r"\(?\d{1,2}[.)]", p.line.text)) for p in before)
+    marks = sum(bool(MARK_ALONE.match(p.line.text) or re.fullmatch(r"\(?\d{1,2}[.)]", p.line.text)) for p in before)
     return marks > 0.6 * len(before) and len(after) >= len(before)
 
 
 # ---------------------------------------------------------------- paragraphs
 
 
-def _paragraphs(block: _Block) -> list[str]:
+def _paragraphs(block: Block) -> list[str]:
     right = max(p.right for row in block for p in row)
     left = min(p.left for row in block for p in row)
     gaps = [max(0.0, below[0].top - above[-1].bottom) / below[0].height for above, below in pairwise(block)]
     spaced = bool(gaps) and max(gaps) - min(gaps) > _SPACED  # space between paragraphs tells them from wrapped lines
+    starts = _starts(block)
     texts: list[str] = []
     for i, row in enumerate(block):
-        text = _row_text(row)
+        text = _row_text(row, starts)
         close = i > 0 and spaced and gaps[i - 1] - min(gaps) < _SPACED / 2
         if i > 0 and _continues(block[i - 1], row, left, right, close):
             texts[-1] = _joined(texts[-1], text)
@@ -207,20 +165,35 @@ def _paragraphs(block: _Block) -> list[str]:
     return texts
 
 
-def _row_text(row: _Row) -> str:
-    """The cells of a row; a bullet or a word split off by the recogniser belongs to what follows it closely."""
+def _row_text(row: Row, starts: Sequence[float] = ()) -> str:
+    """The cells of a row, and the lines of each; a bullet or a word split off by the recogniser belongs to what follows it
+    closely, unless it begins where cells of other rows do."""
     text = row[0].line.text
     for one, other in pairwise(row):
-        close = other.left - one.right < _GUTTER * min(one.height, other.height) or _MARK_ALONE.match(one.line.text)
-        text += (" " if close else " | ") + other.line.text
+        if other.top >= one.middle and other.left < one.right:
+            text = _joined(text, other.line.text)
+            continue
+        close = other.left - one.right < _GUTTER * min(one.height, other.height)
+        close = close and not any(abs(other.left - s) < other.height / 2 for s in starts)
+        text += (" " if close or MARK_ALONE.match(one.line.text) else " | ") + other.line.text
     return text
 
 
-def _continues(before: _Row, row: _Row, left: float, right: float, close: bool) -> bool:
+def _starts(block: Block) -> list[float]:
+    """Where the cells of a table's columns begin, but for the first."""
+    return [
+        other.left
+        for row in block
+        for one, other in pairwise(row)
+        if other.left - one.right >= _GUTTER * min(one.height, other.height) and not MARK_ALONE.match(one.line.text)
+    ]
+
+
+def _continues(before: Row, row: Row, left: float, right: float, close: bool) -> bool:
     """Whether a row goes on with the sentence of the one above, in a column from `left` to `right`; `close`: it stands
     closer to it than paragraphs stand here."""
     first, last = row[0], before[-1]
-    cells = [p for p in (*before, *row) if not _MARK_ALONE.match(p.line.text)]
+    cells = [p for p in (*before, *row) if not MARK_ALONE.match(p.line.text)]
     if len(row) > 1 or len(cells) > 2 or BULLET.match(first.line.text):
         return False
     if abs(first.height - last.height) > _SAME_HEIGHT * max(first.height, last.height):
@@ -241,8 +214,10 @@ def _continues(before: _Row, row: _Row, left: float, right: float, close: bool) 
     else:
         reach, width = right - last.right, last.right - left
     wrapped = reach < room + first.height / 2 and width >= _WRAPPED * (right - left)
-    wrapped = wrapped and sum(len(p.line.text.split()) for p in before) >= _SENTENCE
-    return wrapped and (close or not first.line.text[:1].isupper())
+    long = sum(len(p.line.text.split()) for p in before) >= _SENTENCE
+    if close and long and abs(indent) < 0.3 * first.height and first.line.text[:1].islower():
+        return True  # wrapped by hand
+    return long and wrapped and (close or not first.line.text[:1].isupper())
 
 
 def _joined(text: str, more: str) -> str:

@@ -27,7 +27,8 @@ from videmus.config import ReadingSettings
 from videmus.model import Box, Evidence, Frame, Look, Origin, ScreenDetail, TextLine, evidence_id
 from videmus.models.text_recognition import Picture, TextRecogniser, inside
 from videmus.perceive.page_changes import Plane, changed_cells, changed_part, cover, flat_share, luma_of, mark_box
-from videmus.perceive.reading_order import BULLET, ordered, page_text
+from videmus.perceive.reading_order import ordered, page_text
+from videmus.perceive.tables import BULLET
 
 STAGE = "screen"
 VERSION = 1
