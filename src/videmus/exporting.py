@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from videmus import clock
 from videmus.answer.citations import moment_url
 from videmus.errors import LibraryError, MediaError, UsageError
 from videmus.exports import chapters, evidence_file, notes, slides
@@ -20,6 +21,12 @@ from videmus.store.protocol import Store
 
 FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
 ENDINGS = {"chapters": ".chapters.txt"}
+
+NAME_BYTES = 150
+"""File systems take 255 bytes; an ending, `_pictures` and the name of a file in the making still fit."""
+
+RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}
+"""Names that Windows keeps for devices."""
 
 
 def text(store: Store, video: Video, format: str) -> str:
@@ -36,8 +43,19 @@ def text(store: Store, video: Video, format: str) -> str:
     return makers[format]()
 
 
-def write(store: Store, video: Video, format: str, output: Path | None, *, force: bool) -> list[Path]:
-    """Write the video to a file, Markdown's pictures to a folder beside it; returns what was written, the file first."""
+def write(
+    store: Store,
+    video: Video,
+    format: str,
+    output: Path | None,
+    *,
+    force: bool,
+    notice: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Write the video to a file, Markdown's pictures to a folder beside it; returns what was written, the file first.
+
+    `notice` is told what could not be written as it is: letters that no font has, pictures that are gone.
+    """
     if format not in FORMATS:
         raise UsageError(f"unknown format {format!r}", next=f"one of: {', '.join(FORMATS)}")
     output = output or Path(file_name(video.title) + ENDINGS.get(format, f".{format}"))
@@ -46,10 +64,14 @@ def write(store: Store, video: Video, format: str, output: Path | None, *, force
     if output.exists() and not force:
         raise UsageError("the file is there already", where=str(output), next="give another name, or --force")
     if format == "pdf":
-        return [_written(output, _deck(store, video))]
+        deck = _deck(store, video)
+        if notice:
+            for text_ in deck.notices:
+                notice(text_)
+        return [_written(output, deck.data)]
     if format != "md":
         return [_written(output, text(store, video, format).encode())]
-    paths = _written_pictures(store, video, output)
+    paths = _written_pictures(store, video, output, notice)
     relative = {frame: path.relative_to(output.parent).as_posix() for frame, path in paths.items()}
     return [_written(output, _notes(store, video, relative).encode()), *paths.values()]
 
@@ -68,9 +90,10 @@ def sheet(store: Store, video: Video, output: Path) -> Path:
 
 
 def file_name(title: str) -> str:
-    """A title as a file's name on every system."""
-    kept = re.sub(r'[<>:"/\\|?*\x00-\x1f]', "_", title).strip(" .")
-    return kept[:100] or "video"
+    """A title as a file's name on every system, without an ending."""
+    kept = re.sub(r'[<>:"/\\|?*\x00-\x1f\ud800-\udfff]', "_", title).strip(" .")
+    kept = kept.encode()[:NAME_BYTES].decode(errors="ignore").strip(" .")
+    return f"{kept}_" if kept.upper() in RESERVED else kept or "video"
 
 
 def _notes(store: Store, video: Video, relative: dict[str, str]) -> str:
@@ -79,7 +102,7 @@ def _notes(store: Store, video: Video, relative: dict[str, str]) -> str:
     return notes.notes(video, pieces, _speech(store, video), _summaries(store, video), relative, links)
 
 
-def _deck(store: Store, video: Video) -> bytes:
+def _deck(store: Store, video: Video) -> slides.Deck:
     pieces = _pieces_to_show(store, video)
     frames = {f.id: f for f in store.frames(Scope(video=video.id))}
     keyframes = {
@@ -87,8 +110,9 @@ def _deck(store: Store, video: Video) -> bytes:
         for s in pieces
         if s.keyframe in frames and store.picture_path(frames[s.keyframe]).exists()
     }
-    links = {s.start_ms: moment_url(video, s.start_ms) for s in pieces}
-    return slides.deck(video, pieces, keyframes, _speech(store, video), links).data
+    on_the_web = video.source.startswith(("http://", "https://"))  # decks are passed on; a path is of no use elsewhere
+    links = {s.start_ms: moment_url(video, s.start_ms) for s in pieces} if on_the_web else {}
+    return slides.deck(video, pieces, keyframes, _speech(store, video), links)
 
 
 def _thumbnail(store: Store, frame: Frame | None, width: int) -> NDArray[np.uint8] | None:
@@ -139,14 +163,21 @@ def _evidence_document(store: Store, video: Video) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _written_pictures(store: Store, video: Video, output: Path) -> dict[str, Path]:
+def _written_pictures(
+    store: Store, video: Video, output: Path, notice: Callable[[str], None] | None
+) -> dict[str, Path]:
+    """The keyframes in a folder beside the notes, by frame id; one that is gone is left out, and said."""
     frames = {f.id: f for f in store.frames(Scope(video=video.id))}
     folder = output.with_name(f"{output.stem}_pictures")
     paths: dict[str, Path] = {}
     for segment in _pieces(store, video):
-        if segment.keyframe in frames and segment.keyframe not in paths:
-            name = f"{segment.start_ms // 1000:06}.jpg"
-            paths[segment.keyframe] = _written(folder / name, store.picture(frames[segment.keyframe]))
+        frame = frames.get(segment.keyframe or "")
+        if frame is None or frame.id in paths:
+            continue
+        if store.picture_path(frame).exists():
+            paths[frame.id] = _written(folder / f"{segment.start_ms:09}.jpg", store.picture(frame))
+        elif notice:
+            notice(f"the picture at {clock.format_time(frame.at_ms)} is gone from the library")
     return paths
 
 

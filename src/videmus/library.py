@@ -290,15 +290,25 @@ class Library:
 
         return exporting.text(self.store, self.video(video), format)
 
-    def export(self, video: str, format: str, output: str | Path | None = None, *, force: bool = False) -> list[Path]:
+    def export(
+        self,
+        video: str,
+        format: str,
+        output: str | Path | None = None,
+        *,
+        force: bool = False,
+        notice: Callable[[str], None] | None = None,
+    ) -> list[Path]:
         """Write the video as srt, vtt, md (with pictures in a folder beside it), json, pdf or chapters.
 
-        Returns the files written, the main one first (default: `<title>.<format>` here). Raises UsageError for an
-        unknown format and for a file that is there, unless `force`.
+        Returns the files written, the main one first (default: `<title>.<format>` here). `notice` is told what could not
+        be written as it is (letters that no font has, pictures that are gone). Raises UsageError for an unknown format
+        and for a file that is there, unless `force`; MissingExtraError for pdf without fpdf2.
         """
         from videmus import exporting
 
-        return exporting.write(self.store, self.video(video), format, Path(output) if output else None, force=force)
+        found, path = self.video(video), Path(output) if output else None
+        return exporting.write(self.store, found, format, path, force=force, notice=notice)
 
     def contact_sheet(self, video: str, output: str | Path) -> Path:
         """Write a picture of all slides (clips) with their times."""

@@ -36,7 +36,7 @@ def export(
         if output is None and format in ("srt", "vtt", "json", "chapters", "md") and not session.json:
             typer.echo(library.export_text(video, format), nl=False)
             return
-        written = library.export(video, format, output, force=force)
+        written = library.export(video, format, output, force=force, notice=session.notice)
     session.show({"written": [str(p) for p in written]}, lambda console: console.print(f"written: {written[0]}"))
 
 

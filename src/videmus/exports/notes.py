@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from videmus import clock
 from videmus.model import Evidence, Segment, SummaryDetail, Video
+from videmus.understand.summary import chapters_of, summary_of
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
 
@@ -30,8 +31,7 @@ def notes(
     if video.recorded_at is not None:
         about.insert(1, clock.format_clock(video.recorded_at))
     lines += [" · ".join(about), ""]
-    for summary in summaries:
-        lines += _summary(summary)
+    lines += _summary(summaries)
     rest = sorted(speech, key=lambda row: (row.start_ms, row.end_ms))
     if not segments:
         lines += ["## What was said", "", *_said(rest), ""]
@@ -44,14 +44,17 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text)
 
 
-def _summary(summary: Evidence) -> list[str]:
-    detail = summary.detail if isinstance(summary.detail, SummaryDetail) else SummaryDetail()
-    if detail.level == "video":
-        terms = f"**Key terms:** {', '.join(map(escaped, detail.terms))}" if detail.terms else ""
-        return ["## Summary", "", escaped(summary.text), "", *([terms, ""] if terms else [])]
-    if detail.level == "chapter":
-        return [f"- {clock.format_time(summary.start_ms)} {escaped(summary.text.partition(chr(10))[0])}", ""]
-    return []
+def _summary(summaries: Sequence[Evidence]) -> list[str]:
+    lines: list[str] = []
+    if summary := summary_of(summaries):
+        terms = summary.detail.terms if isinstance(summary.detail, SummaryDetail) else ()
+        lines += ["## Summary", "", escaped(summary.text), ""]
+        lines += [f"**Key terms:** {', '.join(map(escaped, terms))}", ""] if terms else []
+    if chapters := chapters_of(summaries):
+        lines += ["## Chapters", ""]
+        lines += [f"- {clock.format_time(c.start_ms)} {escaped(c.title)}".rstrip() for c in chapters]
+        lines += [""]
+    return lines
 
 
 def shares(segments: Sequence[Segment], speech: Sequence[Evidence]) -> list[list[Evidence]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from videmus import clock
 from videmus.errors import MediaError, MissingExtraError
+from videmus.exports.chapters import titled
 from videmus.exports.fonts import Lettering, own_of_pillow
 from videmus.exports.notes import paragraphs, shares
 from videmus.media import pictures
@@ -49,7 +50,8 @@ class Slide:
 
     @property
     def title(self) -> str:
-        return next((s.title for s in (self.fullest, *self.showings) if s.title), "")
+        """On one line, of bearable length; empty where no showing has one."""
+        return next((titled(s.title, "") for s in (self.fullest, *self.showings) if s.title), "")
 
     @property
     def times(self) -> str:
@@ -99,15 +101,15 @@ def deck(
     said = dict(zip((s.id for s in pieces), map(paragraphs, shares(pieces, speech)), strict=True))
     lettering = Lettering(_texts(video, slides, said), _in_latin_1)
     page = _Pages(video, lettering, links or {})
-    notices = []
+    notices, without = [], 0
     for slide in slides:
-        picture = keyframes.get(slide.fullest.keyframe or "")
-        try:
-            checked = _picture(picture) if picture else None
-        except MediaError:
-            checked = None
-            notices.append(f"{slide.name}: its picture cannot be read; its text stands there")
-        page.slide(slide, checked, [(s, said[s.id]) for s in slide.showings])
+        picture = _sound(keyframes.get(slide.fullest.keyframe or ""))
+        without += picture is None
+        page.slide(slide, picture, [(s, said[s.id]) for s in slide.showings])
+    if without:
+        notices.append(
+            f"{without} of {len(slides)} pages have no picture that can be read; the slide's text stands there"
+        )
     if lettering.missing:
         notices.append(_lacking(lettering.missing))
         page.remark(notices[-1])
@@ -136,9 +138,14 @@ def _lacking(missing: str) -> str:
     )
 
 
-def _picture(jpeg: bytes) -> bytes:
-    """The JPEG as it is where it is sound and RGB or grey, else made again. Raises MediaError."""
-    decoded = pictures.decode(jpeg)
+def _sound(jpeg: bytes | None) -> bytes | None:
+    """The JPEG as it is where it is RGB or grey and upright, else made again; None where it cannot be read."""
+    if not jpeg:
+        return None
+    try:
+        decoded = pictures.decode(jpeg)
+    except MediaError:
+        return None
     with Image.open(io.BytesIO(jpeg)) as image:
         plain = image.format == "JPEG" and image.mode in ("RGB", "L") and not image.getexif()
     return jpeg if plain else pictures.encode(decoded)
@@ -148,12 +155,11 @@ class _Pages:
     """The PDF as it grows."""
 
     def __init__(self, video: Video, lettering: Lettering, links: Mapping[int, str]) -> None:
-        self._pdf = _new_pdf()
+        self._pdf = pdf = _new_pdf(self._foot)
         self._lettering, self._links = lettering, links
-        self._footer = lettering.written(video.title)
-        pdf = self._pdf
+        self._title = lettering.written(titled(video.title, "Video"))
         pdf.set_creation_date(datetime.fromtimestamp(video.added_at / 1000, UTC))
-        pdf.set_title(lettering.written(video.title))
+        pdf.set_title(self._title)
         pdf.set_creator("Videmus")
         pdf.set_margins(MARGIN, MARGIN)
         pdf.set_auto_page_break(True, 2 * MARGIN)
@@ -195,19 +201,15 @@ class _Pages:
         self._text(text, 8, FAINT, 4)
 
     def output(self) -> bytes:
+        return bytes(self._pdf.output())
+
+    def _foot(self) -> None:
         pdf = self._pdf
-        pdf.set_auto_page_break(False)
-        for number in range(1, pdf.pages_count + 1):
-            pdf.page = number
-            pdf.set_xy(MARGIN, PAGE_HEIGHT - MARGIN - 3)
-            self._style(8, FAINT)
-            room = PAGE_WIDTH - 2 * MARGIN - 25
-            footer = self._footer
-            while footer and pdf.get_string_width(footer) > room:
-                footer = footer[: len(footer) * 9 // 10]
-            pdf.cell(room, 4, footer)
-            pdf.cell(25, 4, f"{number} / {pdf.pages_count}", align="R")
-        return bytes(pdf.output())
+        self._style(8, FAINT)
+        pdf.set_xy(MARGIN, PAGE_HEIGHT - MARGIN)
+        pdf.cell(0, 4, self._title)
+        pdf.set_x(MARGIN)
+        pdf.cell(0, 4, str(pdf.page_no()), align="R")
 
     def _put(self, jpeg: bytes) -> None:
         """The picture across the page, or as high as it may be."""
@@ -231,12 +233,14 @@ class _Pages:
         self._pdf.set_text_color(*colour)
 
 
-def _new_pdf() -> FPDF:
+def _new_pdf(foot: Callable[[], None]) -> FPDF:
     try:
         from fpdf import FPDF
     except ImportError as error:
         raise MissingExtraError("a deck is written by fpdf2", next='pip install "videmus[pdf]"') from error
-    return FPDF(orientation="portrait", unit="mm", format=(PAGE_WIDTH, PAGE_HEIGHT))
+    pdf = FPDF(orientation="portrait", unit="mm", format=(PAGE_WIDTH, PAGE_HEIGHT))
+    pdf.footer = foot
+    return pdf
 
 
 # ---------------------------------------------------------------- the contact sheet
@@ -276,7 +280,7 @@ def contact_sheet(shown: Sequence[tuple[Slide, NDArray[np.uint8] | None]], png: 
         left = gap + n % columns * (width + gap)
         top = gap + n // columns * (cell_height + gap)
         box = (left, top, left + width - 1, top + height - 1)
-        pen.draw.rectangle(box, PAPER)
+        pen.draw.rectangle(box, PAPER if thumbnail is None else RULE)
         if thumbnail is not None:
             small = Image.fromarray(thumbnail)
             small.thumbnail((width, height))
