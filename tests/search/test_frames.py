@@ -10,6 +10,7 @@ from videmus.errors import VectorSpaceError
 from videmus.model import Evidence, Frame, Origin, Scope, Video, evidence_id, frame_id
 from videmus.models.image_embedding import ScriptedImageEmbedder
 from videmus.search.frames import embed_frames, find_frames, frames_like
+from videmus.store import frame_vectors
 from videmus.store.protocol import EVERYTHING
 from videmus.store.sqlite import SqliteStore
 
@@ -114,16 +115,56 @@ def test_vectors_of_two_models_are_never_compared(embedded):
         embedded.frame_vectors.nearest("other", embedder.embed_queries(["red"]), Scope(), 5)
 
 
-def test_an_inverted_file_finds_what_comparing_all_finds(embedded, monkeypatch):
-    from videmus.store import frame_vectors
-
-    exact = [f.frame.id for f in find(embedded, "red", limit=10).frames]
+@pytest.fixture
+def inverted(embedded, monkeypatch, tmp_path):
+    """The same frames as a large library would search them."""
     monkeypatch.setattr(frame_vectors, "EXACT", 20)
-    again = frame_vectors.FrameVectors(embedded._db)
-    queries = ScriptedImageEmbedder().embed_queries(["red"])
-    scores = [score for _, score in again.nearest("colours", queries, Scope(), 10)]
-    assert scores == pytest.approx([s for _, s in embedded.frame_vectors.nearest("colours", queries, Scope(), 10)])
-    assert exact
+    monkeypatch.setattr(frame_vectors, "NARROW", 5)
+    return lambda: frame_vectors.FrameVectors(embedded._db, tmp_path)
+
+
+def nearest(vectors, text="red", scope=EVERYTHING, limit=10):
+    return vectors.nearest("colours", ScriptedImageEmbedder().embed_queries([text]), scope, limit)
+
+
+def test_an_inverted_file_finds_what_comparing_all_finds(embedded, inverted):
+    for scope in (EVERYTHING, Scope(video="v2"), Scope(at=45_000), Scope(after=24 * HOUR, before=24 * HOUR + 3_000)):
+        found = nearest(inverted(), scope=scope)
+        assert [s for _, s in found] == pytest.approx([s for _, s in nearest(embedded.frame_vectors, scope=scope)])
+
+
+def test_the_inverted_file_is_kept_and_a_damaged_one_made_anew(inverted, tmp_path, monkeypatch):
+    first = nearest(inverted())
+    made = []
+    build = frame_vectors._inverted_file
+    monkeypatch.setattr(frame_vectors, "_inverted_file", lambda matrix: made.append(1) or build(matrix))
+    assert nearest(inverted()) == first and not made
+    (kept,) = tmp_path.glob("*.ivf")
+    kept.write_bytes(b"damaged")
+    assert nearest(inverted()) == first and made == [1]
+
+
+def test_frames_added_and_removed_are_followed_without_making_it_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(frame_vectors, "EXACT", 20)
+    monkeypatch.setattr(frame_vectors, "NARROW", 5)
+    store = SqliteStore(tmp_path / "library")
+
+    def add(id, colours):
+        store.put_video(Video(id, id, id, 100_000, id, "ready"))
+        rows = [
+            Frame(frame_id(id, k * 1000), id, k * 1000, f"{id}/{k}.jpg", "0" * 16, 8, 8, Origin("f"))
+            for k in range(len(colours))
+        ]
+        store.add("frames", rows, {r.id: jpeg(c) for r, c in zip(rows, colours, strict=True)})
+        embed_frames(store, store.frame_vectors, ScriptedImageEmbedder(), EVERYTHING)
+
+    add("v1", ["red", "green"] * 20)
+    monkeypatch.setattr(frame_vectors, "_inverted_file", None)
+    add("v2", ["blue"] * 10)
+    assert {f.video for f, _ in nearest(store.frame_vectors, "blue")} == {"v2"}
+    store.remove_video("v2")
+    assert {f.video for f, _ in nearest(store.frame_vectors, "blue")} == {"v1"}
+    store.close()
 
 
 def test_a_removed_video_takes_its_frames_vectors_along(tmp_path):

@@ -95,6 +95,8 @@ def embed_frames(
             embedder.name, [f.id for f in batch], embedder.embed_pictures([store.picture(f) for f in batch])
         )
         progress(first + len(batch), len(waiting))
+    if done:
+        vectors.prepare(embedder.name)
     return done
 
 

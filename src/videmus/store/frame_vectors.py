@@ -1,18 +1,25 @@
-"""Vectors of frames: float16 in SQLite is the truth; what is in memory is a cache of it.
+"""Vectors of frames: float16 in SQLite is the truth; what is in memory and in vectors/ is a cache of it.
 
 Enters: frames with their vectors, questions' vectors, scopes. Leaves: frames by their best similarity. Up to `EXACT` frames
-are compared one by one, as are those of a narrow scope; beyond, an inverted file over 8-bit vectors (FAISS IVF-SQ8) finds
-candidates, whose vectors are then compared as they are. An IVF and not the texts' HNSW: a year has 600,000 frames, for which
-it is made in a minute instead of ten and takes half the memory, and a scope's mask costs it nothing. A scope acts inside the
-search. What two models made is never compared.
+are compared one by one, as are those of a narrow scope. Beyond, an inverted file over 8-bit vectors (FAISS IVF-SQ8) finds
+candidates, whose vectors are then read and compared as they are. An IVF and not the texts' HNSW: a year has 600,000 frames,
+for which it is made in minutes and not in tens of them, takes a quarter of the memory, and a scope's mask costs it nothing.
+It is kept in vectors/, takes in what was added since, and is made anew when it has doubled or lies there damaged. What two
+models made is never compared.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+import secrets
 import sqlite3
 import threading
+import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +35,10 @@ if TYPE_CHECKING:
     from videmus.store.database import Database
 
 EXACT = 40_000
-"""Frames that are compared one by one: 40,000 of 512 dimensions take some 10 ms."""
+"""Frames of a library that are kept in memory and compared one by one: 40,000 of 512 dimensions take some 10 ms."""
+
+NARROW = 2_000
+"""Frames of a scope, of more than `EXACT`, whose vectors are read and compared one by one."""
 
 PROBES = 24
 """Lists of the inverted file that are looked into, of some 1,000: measured with `bench/week.py year`."""
@@ -37,7 +47,7 @@ RERANKED = 4
 """For each wanted frame so many candidates are compared by their full vectors."""
 
 _CREATE = (
-    "CREATE TABLE frame_vector (n INTEGER PRIMARY KEY, frame INTEGER NOT NULL, model TEXT NOT NULL, value BLOB NOT NULL,"
+    "CREATE TABLE frame_vector (n INTEGER PRIMARY KEY AUTOINCREMENT, frame INTEGER NOT NULL, model TEXT NOT NULL, value BLOB NOT NULL,"
     " UNIQUE (model, frame))",
     "CREATE TRIGGER frame_gone AFTER DELETE ON frame BEGIN DELETE FROM frame_vector WHERE frame = old.n; END",
 )
@@ -50,10 +60,11 @@ def create_frame_vectors(connection: sqlite3.Connection) -> None:
 
 
 class FrameVectors:
-    """Made from a store's database. Safe to use from several threads."""
+    """Made from a store's database and its folder of caches. Safe to use from several threads."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, folder: Path) -> None:
         self._db = database
+        self._folder = folder
         self._lock = threading.RLock()
         self._spaces: dict[str, _Space] = {}
 
@@ -89,13 +100,18 @@ class FrameVectors:
         with self._db.reading() as connection:
             return int(connection.execute("SELECT count(*) FROM frame_vector WHERE model = ?", (model,)).fetchone()[0])
 
+    def prepare(self, model: str) -> None:
+        """Make, or bring up to date, what a search needs: over a year's frames it takes minutes once."""
+        with self._db.reading() as connection, self._lock:
+            self._spaces.setdefault(model, _Space(model, self._folder)).follow(connection)
+
     def nearest(self, model: str, queries: NDArray[np.float32], scope: Scope, limit: int) -> list[tuple[Frame, float]]:
         """(frame, best cosine over the queries), best first; shape of `queries` is (queries, dimension).
 
         Raises VectorSpaceError when frames were embedded by another model alone.
         """
         with self._db.reading() as connection, self._lock:
-            space = self._spaces.setdefault(model, _Space(model))
+            space = self._spaces.setdefault(model, _Space(model, self._folder))
             space.follow(connection)
             if not len(space.frames):
                 self._refuse_other(connection, model)
@@ -160,12 +176,11 @@ def _allowed(connection: sqlite3.Connection, space: _Space, scope: Scope) -> NDA
             return None
     spans = _spans(connection, scope)
     if spans is not None:
-        mask = np.zeros(len(space.frames), bool)
-        for video, last in spans:
-            first, end = np.searchsorted(space.video_of, [video, video + 1])
-            inside = slice(int(first), int(end))
-            mask[inside] = space.at_of[inside] <= last
-        return mask
+        last = np.full(int(space.video_of.max(initial=0)) + 1, -1, np.int64)
+        for video, until in spans:
+            if video < len(last):
+                last[video] = until
+        return np.asarray(space.at_of <= last[space.video_of])
     numbers = np.fromiter((n for (n,) in connection.execute(sql, clause.parameters)), np.int64)
     return np.isin(space.frames, numbers)
 
@@ -191,42 +206,72 @@ def _spans(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]
 
 
 class _Space:
-    """One model's vectors, sorted by video and time (`video_of`, `at_of`)."""
+    """One model's vectors: numbers of rows and frames, and either all vectors or an inverted file over them."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, folder: Path) -> None:
         self.model = model
+        slug = re.sub(r"[^\w.@-]+", "_", model)[:60]
+        digest = hashlib.sha256(model.encode()).hexdigest()[:8]
+        self._file = folder / f"frames-{slug}.{digest}"
+        self._clear()
+
+    def _clear(self) -> None:
+        self.numbers = np.zeros(0, np.int64)  # of the rows of frame_vector, ascending
         self.frames = np.zeros(0, np.int64)
         self.video_of = np.zeros(0, np.int64)
         self.at_of = np.zeros(0, np.int64)
-        self._numbers = np.zeros(0, np.int64)  # of the rows of frame_vector
+        self._dead: NDArray[np.bool_] | None = None
         self._matrix: NDArray[np.float16] | None = None
         self._index: Any = None
-        self._state = (-1, -1)
+        self._made_of = 0
+        self._state = (0, 0)
 
     def follow(self, connection: sqlite3.Connection) -> None:
-        """Load what the table holds, when it has changed."""
-        state = connection.execute(
-            "SELECT count(*), coalesce(max(n), 0) FROM frame_vector WHERE model = ?", (self.model,)
-        ).fetchone()
-        if tuple(state) == self._state:
+        """Take in what was added, leave out what was removed."""
+        sql = "SELECT count(*), coalesce(max(n), 0) FROM frame_vector WHERE model = ?"
+        count, last = connection.execute(sql, (self.model,)).fetchone()
+        if (count, last) == self._state:
             return
-        count = int(state[0])
-        numbers = np.zeros((count, 4), np.int64)
-        matrix: NDArray[np.float16] | None = None
-        rows = connection.execute(
+        if count > EXACT and self._index is None:
+            self._read_cache()
+        if count <= EXACT or self._index is None or count > 2 * self._made_of:
+            self._clear()
+        new = self._read_new(connection)
+        alive = len(self.numbers) == count
+        if not alive:
+            rows = connection.execute("SELECT n FROM frame_vector WHERE model = ?", (self.model,))
+            self._dead = ~np.isin(self.numbers, np.fromiter((n for (n,) in rows), np.int64))
+        if count <= EXACT:
+            self._matrix = new if self._matrix is None else np.concatenate([self._matrix, new])
+        elif self._index is None:
+            self._index, self._made_of = _inverted_file(new), count
+            self._write_cache()
+        elif len(new):
+            _add(self._index, new)
+            self._write_cache()
+        self._state = (count, last)
+
+    def _read_new(self, connection: sqlite3.Connection) -> NDArray[np.float16]:
+        """Vectors of rows beyond the last known number; their numbers are appended."""
+        known = int(self.numbers[-1]) if len(self.numbers) else 0
+        records: list[tuple[int, int, int, int]] = []
+        blobs: list[bytes] = []
+        for n, frame, video, at, value in connection.execute(
             "SELECT frame_vector.n, frame.n, frame.video, frame.at_ms, frame_vector.value FROM frame_vector"
-            " JOIN frame ON frame.n = frame_vector.frame WHERE model = ? ORDER BY frame.video, frame.at_ms, frame.n",
-            (self.model,),
+            " JOIN frame ON frame.n = frame_vector.frame WHERE model = ? AND frame_vector.n > ? ORDER BY frame_vector.n",
+            (self.model, known),
+        ):
+            records.append((n, frame, video, at))
+            blobs.append(value)
+        if not records:
+            return np.zeros((0, 0), np.float16)
+        columns = np.array(records, np.int64)
+        self.numbers, self.frames, self.video_of, self.at_of = (
+            np.concatenate([old, columns[:, c]])
+            for c, old in enumerate((self.numbers, self.frames, self.video_of, self.at_of))
         )
-        for k, (n, frame, video, at, value) in enumerate(rows):
-            if matrix is None:
-                matrix = np.zeros((count, len(value) // 2), np.float16)
-            numbers[k] = (n, frame, video, at)
-            matrix[k] = np.frombuffer(value, np.float16)
-        self._numbers, self.frames, self.video_of, self.at_of = (numbers[:, c].copy() for c in range(4))
-        self._matrix = matrix
-        self._index = _inverted_file(matrix) if matrix is not None and count > EXACT else None
-        self._state = (count, int(state[1]))
+        self._dead = None if self._dead is None else np.concatenate([self._dead, np.zeros(len(records), bool)])
+        return np.frombuffer(b"".join(blobs), np.float16).reshape(len(records), -1)
 
     def nearest(
         self,
@@ -235,44 +280,91 @@ class _Space:
         allowed: NDArray[np.bool_] | None,
         limit: int,
     ) -> list[tuple[int, float]]:
-        assert self._matrix is not None
+        if self._dead is not None:
+            allowed = ~self._dead if allowed is None else allowed & ~self._dead
         seen = len(self.frames) if allowed is None else int(allowed.sum())
         if not seen:
             return []
-        if self._index is None or seen <= EXACT:
-            candidates = np.arange(len(self.frames)) if allowed is None else np.flatnonzero(allowed)
+        if self._index is None or seen <= NARROW:
+            chosen = np.arange(len(self.frames)) if allowed is None else np.flatnonzero(allowed)
         else:
-            candidates = self._probed(queries, allowed, limit * RERANKED)
-        best = np.full(len(candidates), -2.0, np.float32)
-        for first in range(0, len(candidates), 8_192):
-            part = self._matrix[candidates[first : first + 8_192]].astype(np.float32)
+            chosen = self._probed(queries, allowed, limit * RERANKED, len(self.frames) / seen)
+        best = np.full(len(chosen), -2.0, np.float32)
+        for first in range(0, len(chosen), 8_192):
+            part = self._vectors(connection, chosen[first : first + 8_192]).astype(np.float32)
             best[first : first + len(part)] = (part @ queries.T).max(1)
         order = np.argsort(-best, kind="stable")[:limit]
-        return [(int(self.frames[candidates[k]]), float(best[k])) for k in order]
+        return [(int(self.frames[chosen[k]]), float(best[k])) for k in order]
+
+    def _vectors(self, connection: sqlite3.Connection, chosen: NDArray[np.int64]) -> NDArray[np.float16]:
+        if self._matrix is not None:
+            return self._matrix[chosen]
+        wanted = [int(n) for n in self.numbers[chosen]]
+        records = connection.execute(
+            "SELECT n, value FROM frame_vector WHERE n IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+        )
+        values = dict(records.fetchall())
+        return np.frombuffer(b"".join(values[n] for n in wanted), np.float16).reshape(len(wanted), -1)
 
     def _probed(
-        self, queries: NDArray[np.float32], allowed: NDArray[np.bool_] | None, wanted: int
+        self, queries: NDArray[np.float32], allowed: NDArray[np.bool_] | None, wanted: int, narrowed: float
     ) -> NDArray[np.int64]:
+        """Candidates by their places; a scope that leaves a part of the frames is looked for in as many more lists."""
         import faiss
 
         selector = None
         if allowed is not None:
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
-        parameters = _parameters(faiss, selector)
-        _, found = self._index.search(queries, wanted, params=parameters)
+        probes = min(int(self._index.nlist), round(PROBES * min(narrowed, 8.0)))
+        _, found = self._index.search(queries, wanted, params=_parameters(faiss, probes, selector))
         return np.unique(found[found >= 0])
 
+    # ------------------------------------------------------------ the cache in vectors/
 
-def _parameters(faiss: Any, selector: Any) -> Any:
-    return faiss.SearchParametersIVF(nprobe=PROBES, sel=selector)
+    def _read_cache(self) -> None:
+        """What lies there, where it is whole; else nothing: it is made anew."""
+        import faiss
+
+        try:
+            with np.load(self._file.with_name(self._file.name + ".npz")) as kept:
+                columns = [np.asarray(kept[k], np.int64) for k in ("numbers", "frames", "video_of", "at_of")]
+                made_of = int(kept["made_of"])
+            index = faiss.read_index(str(self._file.with_name(self._file.name + ".ivf")))
+        except (OSError, ValueError, KeyError, RuntimeError, EOFError, zipfile.BadZipFile):
+            return
+        if index.ntotal == len(columns[0]) and all(len(c) == len(columns[0]) for c in columns):
+            self.numbers, self.frames, self.video_of, self.at_of = columns
+            self._index, self._made_of = index, made_of
+
+    def _write_cache(self) -> None:
+        """Beside the old files and then renamed; a library that cannot be written keeps none."""
+        import faiss
+
+        with suppress(OSError, RuntimeError):
+            self._file.parent.mkdir(exist_ok=True)
+            token = secrets.token_hex(4)
+            index, arrays = (self._file.with_name(f"{self._file.name}{end}") for end in (".ivf", ".npz"))
+            fresh = [path.with_name(f"{path.name}.{token}") for path in (index, arrays)]
+            faiss.write_index(self._index, str(fresh[0]))
+            with fresh[1].open("wb") as out:
+                np.savez(
+                    out, numbers=self.numbers, frames=self.frames, video_of=self.video_of, at_of=self.at_of,
+                    made_of=np.array(self._made_of),
+                )  # fmt: skip
+            fresh[0].replace(index)
+            fresh[1].replace(arrays)
+
+
+def _parameters(faiss: Any, probes: int, selector: Any) -> Any:
+    return faiss.SearchParametersIVF(nprobe=probes, sel=selector)
 
 
 def _inverted_file(matrix: NDArray[np.float16]) -> Any:
     import faiss
 
     count, dimension = matrix.shape
-    lists = int(min(1_024, max(64, count**0.5)))
+    lists = int(min(1_024, max(1, count**0.5)))
     quantizer = faiss.IndexFlatIP(dimension)
     index = faiss.IndexIVFScalarQuantizer(
         quantizer, dimension, lists, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
@@ -280,6 +372,10 @@ def _inverted_file(matrix: NDArray[np.float16]) -> Any:
     index.cp.niter = 8
     sample = np.random.default_rng(0).choice(count, min(count, lists * 40), replace=False)
     index.train(matrix[np.sort(sample)].astype(np.float32))
-    for first in range(0, count, 32_768):
-        index.add(matrix[first : first + 32_768].astype(np.float32))
+    _add(index, matrix)
     return index
+
+
+def _add(index: Any, matrix: NDArray[np.float16]) -> None:
+    for first in range(0, len(matrix), 32_768):
+        index.add(matrix[first : first + 32_768].astype(np.float32))

@@ -73,7 +73,7 @@ class SqliteStore(Searching):
         self._followers: tuple[Follower, ...] = self._follow(folder)
         self.graph = GraphStore(self._db)
         self.entities = EntityStore(self._db)
-        self.frame_vectors = FrameVectors(self._db)
+        self.frame_vectors = FrameVectors(self._db, folder / "vectors")
         self.speakers = SpeakerStore(self._db)
 
     @property
