@@ -47,8 +47,8 @@ RERANKED = 4
 """For each wanted frame so many candidates are compared by their full vectors."""
 
 _CREATE = (
-    "CREATE TABLE frame_vector (n INTEGER PRIMARY KEY AUTOINCREMENT, frame INTEGER NOT NULL, model TEXT NOT NULL, value BLOB NOT NULL,"
-    " UNIQUE (model, frame))",
+    "CREATE TABLE frame_vector (n INTEGER PRIMARY KEY AUTOINCREMENT, frame INTEGER NOT NULL, model TEXT NOT NULL,"
+    " value BLOB NOT NULL, UNIQUE (model, frame))",
     "CREATE TRIGGER frame_gone AFTER DELETE ON frame BEGIN DELETE FROM frame_vector WHERE frame = old.n; END",
 )
 
