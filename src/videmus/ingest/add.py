@@ -189,19 +189,23 @@ class Adder:
 
     def _from_evidence_file(self, path: Path, about: About) -> Video:
         from videmus.exports import evidence_file
+        from videmus.media.fingerprint import fingerprint
 
         read = evidence_file.read(path)
-        video = read.video
-        known = self.store.video(video.id)
+        digest = fingerprint(path)
+        known = self.store.video(read.video.id)
+        base = known or read.video
         video = replace(
-            known or video,
-            title=about.title or (known or video).title,
-            collection=about.collection or (known or video).collection,
-            recording=about.recording or (known or video).recording,
-            recorded_at=about.recorded_at if about.recorded_at is not None else (known or video).recorded_at,
+            base,
+            title=about.title or base.title,
+            collection=about.collection or base.collection,
+            recording=about.recording or base.recording,
+            recorded_at=_clock_of(about, path, base.recorded_at),
             added_at=known.added_at if known else int(time.time() * 1000),
-            options={**(known or video).options, "evidence": True},
+            options={**base.options, "evidence": digest},
         )
+        if known and known.options.get("evidence") == digest:
+            return video
         self.store.put_video(replace(video, state="processing", reason=None))
         made_by = {origin: stage.name for stage in self.stages for origin in stage.makes}
         rows: dict[str, list[Row]] = {}
@@ -245,17 +249,12 @@ def _with_media(video: Video, path: Path, about: About) -> Video:
     from videmus.media.probe import probe
 
     probed = probe(path)
-    recorded_at = about.recorded_at
-    if recorded_at is None and about.recording is not None:
-        recorded_at = clock.clock_from_name(path.name)
-    if recorded_at is None:
-        recorded_at = probed.recorded_at
     return replace(
         video,
         duration_ms=probed.duration_ms,
         has_video=probed.has_video,
         has_audio=probed.has_audio,
-        recorded_at=recorded_at,
+        recorded_at=_clock_of(about, path, probed.recorded_at),
     )
 
 
@@ -263,16 +262,21 @@ def _with_subtitles(video: Video, path: Path, about: About) -> Video:
     from videmus.media.subtitles import read
 
     cues = read(path)
-    recorded_at = about.recorded_at
-    if recorded_at is None and about.recording is not None:
-        recorded_at = clock.clock_from_name(path.name)
     return replace(
         video,
         duration_ms=max((cue.end_ms for cue in cues), default=0),
         has_video=False,
         has_audio=False,
-        recorded_at=recorded_at,
+        recorded_at=_clock_of(about, path, None),
     )
+
+
+def _clock_of(about: About, path: Path, told: int | None) -> int | None:
+    """When it began: what the user says, else the file's name, else what is told inside it (often the time of a copy)."""
+    if about.recorded_at is not None:
+        return about.recorded_at
+    named = clock.clock_from_name(path.name)
+    return told if named is None else named
 
 
 def _heard_language(job: Job) -> str | None:
