@@ -73,7 +73,7 @@ def _summarise(
                     len(rows),
                     calls=spent.calls if spent else 0,
                     usd=spent.usd if spent else 0.0,
-                )  # fmt: skip
+                )
             )
         job = Job(whole, None, settings, Options(), minds, store, stop)
         run(job, [stage for stage in STAGES if stage.name == "index"], events)

@@ -303,7 +303,8 @@ STAGES: tuple[Stage, ...] = (
     Stage("windows", "cutting windows", 1, _TEXTS, windows, settings=_of("windows")),
     Stage(
         "slide-texts", "understanding slides", 1, (*_TEXTS, "slides"), understand, skip=no_slides,
-        model=_minds("language", "vision"), settings=_of("premind"), marks=True, origins=("correction", "vision", "consolidation"),
+        model=_minds("language", "vision"), settings=_of("premind"), marks=True,
+        origins=("correction", "vision", "consolidation"),
     ),
     Stage(
         "clip", "describing clips", 1, ("clips", "speech"), describe_clips, skip=no_clips, model=_minds("vision"),
