@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from videmus.config import ModelSettings
-from videmus.errors import BudgetError, ModelError, ReplayError, UsageError
+from videmus.errors import BudgetError, MissingExtraError, ModelError, ReplayError, UsageError
 from videmus.model import Cost
 from videmus.models.budget import Budget, Budgeted
 from videmus.models.cache import Cached, MemoryCache
@@ -308,6 +309,19 @@ def test_list_prices_are_known_for_the_usual_models_and_no_others():
         assert price is not None and 0 < price.tokens_in < price.tokens_out < 100
     assert price_of("openai:gpt-4.1") == Price(2.0, 8.0)
     assert price_of("openai:no-such-model") is None
+
+
+def test_without_the_extra_no_price_is_known_and_the_first_call_says_what_to_install(monkeypatch):
+    for package in ("genai_prices", "pydantic_ai"):
+        monkeypatch.setitem(sys.modules, package, None)
+    price_of.cache_clear()
+    connected = connect(ModelSettings(language="openai:gpt-4.1"))
+    assert connected.language is not None and price_of("openai:gpt-4.1") is None
+    with pytest.raises(MissingExtraError) as caught:
+        connected.language.ask(PROMPT, Verdict)
+    connected.close()
+    price_of.cache_clear()
+    assert "videmus[models]" in caught.value.next
 
 
 def test_the_bound_of_tokens_is_above_what_text_has():

@@ -43,8 +43,10 @@ FREE = Price(0.0, 0.0)
 @lru_cache(maxsize=64)
 def price_of(model: str) -> Price | None:
     """The list price of "provider:name"; None when it is not known. Tiered prices are taken at their first tier."""
-    from genai_prices import Usage, calc_price
-
+    try:
+        from genai_prices import Usage, calc_price
+    except ImportError:  # without the extra no remote model answers either, and the first call says so
+        return None
     provider, _, name = model.partition(":")
     million = 1_000_000
     try:
