@@ -168,7 +168,9 @@ def evidence_of(store: Store, moments: Sequence[Moment], scope: Scope, character
     used = 0
     around: list[Evidence] = []
     for moment in moments:
-        span = replace(scope, video=moment.video, start=moment.start_ms, end=moment.end_ms)
+        start, end = max(moment.start_ms, scope.start or 0), moment.end_ms
+        end = end if scope.end is None else min(end, scope.end)
+        span = replace(scope, video=moment.video, start=start, end=end)
         around += [row for row in store.evidence(span) if row.kind not in MADE or row.origin.model]
     matched = store.evidence_by_id([id for moment in moments for id in moment.evidence], scope)
     for row in [*matched, *around]:

@@ -16,7 +16,7 @@ from videmus import clock
 from videmus.answer.chat import instructions
 from videmus.answer.routing import Route
 from videmus.config import Settings
-from videmus.model import Evidence, Scope, Step, SummaryDetail
+from videmus.model import Evidence, EvidenceKind, Scope, Step, SummaryDetail
 from videmus.models.language import CallError, Data, LanguageModel, Prompt, ask_each
 from videmus.models.text_embedding import TextEmbedder
 from videmus.search.hybrid import search
@@ -26,6 +26,10 @@ from videmus.understand.pieces import Piece, pieces
 GATHER_CALLS = 20
 """Passes over segments at most; of a larger library the segments nearest to the question are read."""
 
+FEW_VIDEOS = 3
+"""Beside their summaries the segments of so many videos are read too; of more, the summaries alone."""
+
+PIECES: tuple[EvidenceKind, ...] = ("consolidated", "clip", "speech", "screen", "scene")
 REPLY_TOKENS = 800
 
 
@@ -44,15 +48,16 @@ def whole_evidence(
 ) -> tuple[list[Evidence], Step]:
     """The rows to read, and the step that found them. Raises CallError, BudgetError or ReplayError."""
     began = time.monotonic()
-    rows = store.evidence(scope)
     limit = settings.read.whole_characters
-    summaries = [r for r in rows if r.kind == "summary"]
+    summaries = store.evidence(scope, ["summary"]) if kind == "about" else []
     calls = 0
-    if kind == "about" and summaries:
+    if summaries:
         chosen = _fitting(_broadest_first(summaries), limit)
-        chosen += _fitting([row for p in segments(rows) for row in p.rows], limit - _length(chosen))
+        if len({r.video for r in summaries}) <= FEW_VIDEOS:
+            left = limit - _length(chosen)
+            chosen += _fitting([row for p in segments(store.evidence(scope, PIECES)) for row in p.rows], left)
     else:
-        found = segments(rows)
+        found = segments(store.evidence(scope, PIECES))
         if _length([row for p in found for row in p.rows]) > limit:
             found = _near(store, embedder, question, scope, found, GATHER_CALLS * limit, settings)
             found, calls = _gathered(model, question, found, limit)
