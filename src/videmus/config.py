@@ -113,7 +113,7 @@ class ScreenSettings:
     shot_share: float = 0.25  # a change of more is a new shot
     group_ms: int = 2_000  # groups of pictures are joined to at least this length
     longest_ms: int = 60_000  # and cut at this one
-    outlier_times: float = 3.0  # a packet so many times above the 85th percentile of those just before, or just after, ...
+    outlier_times: float = 2.4  # a packet so many times above the 85th percentile of those just before, or just after, ...
     outlier_keyframe: float = 0.08  # ... and above this share of its keyframe is a change
     near_ms: int = 1_500  # what "just before" is
     restless_share: float = 0.08  # packets usually above this share of the keyframe: most of the picture moves
@@ -245,6 +245,7 @@ class ReadingSettings:
     edge: int = 8  # pixels round a page or part, so that text at its border is found
     batch: int = 6  # lines recognised at once
     narrowest: int = 160  # a short word is padded to so many pixels (48 high); 320, as rapidocr does, is 8 % slower and no better
+    most_lines: int = 300  # of a picture, the largest: slides have up to 85, a printed page 130; 1,000 cost 40 s
     widest: int = 3200  # a longer line is squeezed: bounds memory on hostile pictures
     upright: float = 2.2  # a piece so many times higher than wide is a line that runs upwards
     least_confidence: float = 0.65  # what photographs were taken for lies mostly below it, true lines above 0.8

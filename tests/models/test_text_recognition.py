@@ -89,6 +89,12 @@ class TestContract:
         assert recogniser.name
 
 
+def test_of_more_lines_than_a_person_can_read_the_largest_are_read_and_the_rest_counted() -> None:
+    recogniser = RapidRecogniser(ReadingSettings(most_lines=2), threads=1)
+    assert sorted(line.text for line in recogniser.read(PAGE)) == ["Choose a small step size", "Gradient descent"]
+    assert (recogniser.counts.lines, recogniser.counts.left_out) == (2, 1)
+
+
 def test_a_lone_upright_digit_is_read_as_it_stands(rapid: RapidRecogniser) -> None:
     page = drawn((100, 50, "7"), (300, 250, "4"), (500, 150, "1"), size=40)
     assert sorted(line.text for line in rapid.read(page)) == ["1", "4", "7"]

@@ -1,5 +1,6 @@
 """Screen rows: what was on screen, when, and how little is recognised for it. Pages are read by a scripted recogniser."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -211,6 +212,21 @@ class TestMotion:
         rows = talk.rows(footage_ms=10_000)
         assert [(r.start_ms, r.end_ms) for r in rows] == [(0, 4_000), (12_000, 16_000)]
         assert rows[1].origin.settings == {"looks_not_read": 2}
+
+    def test_rows_of_a_page_with_more_lines_than_are_read_say_so(
+        self, talk: Talk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        full, usual = talk.picture("A sheet of numbers", "and more"), talk.picture("Another page", "of two lines")
+        read = talk.recogniser.read
+
+        def with_limit(image: Picture, region: Box | None = None, skip: Sequence[Box] = ()) -> list[TextLine]:
+            talk.recogniser.counts.left_out += 700 if image is full else 0
+            return read(image, region, skip)
+
+        monkeypatch.setattr(talk.recogniser, "read", with_limit)
+        talk.show(full)
+        talk.show(usual)
+        assert [r.origin.settings for r in talk.rows()] == [{"lines_not_read": 700}, {}]
         assert talk.readings[0] + talk.readings[1] == 2
 
     def test_brief_camera_pictures_after_one_without_text_are_left_out_but_a_brief_slide_is_not(

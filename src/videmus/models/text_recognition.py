@@ -37,11 +37,13 @@ Picture = NDArray[np.uint8]
 
 @dataclass(slots=True)
 class Counts:
-    """What a recogniser was asked so far: whole pages, parts of pages, and lines recognised in them."""
+    """What a recogniser was asked so far: whole pages, parts of pages, lines recognised in them, and lines that it left
+    out because a picture had more than a person can read."""
 
     pages: int = 0
     parts: int = 0
     lines: int = 0
+    left_out: int = 0
 
 
 class TextRecogniser(Protocol):
@@ -115,6 +117,11 @@ class RapidRecogniser:
             if not any(inside(box, other) > 0.5 for other in skip):
                 quads.append(quad)
                 boxes.append(box)
+        most = self._settings.most_lines
+        if len(quads) > most:
+            largest = sorted(range(len(quads)), key=lambda i: -_side(quads[i], 0, 1) * _side(quads[i], 0, 3))[:most]
+            self._counts.left_out += len(quads) - most
+            quads, boxes = [quads[i] for i in sorted(largest)], [boxes[i] for i in sorted(largest)]
         readings = network.recognise(part, quads)
         self._counts.lines += len(readings)
         return [

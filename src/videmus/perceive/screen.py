@@ -10,7 +10,8 @@ its title even where the title stays.
 Recognition costs a second a page, so it is asked for what is new alone. Each look's picture is compared, pixel by pixel,
 with the page before it and with remembered pages that look like it; lines under which nothing changed are taken over, and
 the rest is read: nothing, one part of the page, or the whole. Moving areas (a camera box, a video playing inside) are
-not read; footage, where most of the picture moves, is read once in a while, and rows say how many looks were left out.
+not read; footage, where most of the picture moves, is read once in a while, and rows say how many looks were left out, and
+how many lines of a page that has more than a person can read.
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ class _Reader:
         self.end_ms = 0
         self.footage_ms: int | None = None
         self.skipped = 0
+        self.left_out: dict[str, int] = {}  # lines that the recogniser left out, by frame
         self.aspect = 16 / 9
 
     # ------------------------------------------------------------ one look
@@ -112,7 +114,10 @@ class _Reader:
             shown = [x for row in self.done if row.start_ms <= look.start_ms < row.end_ms for x in _lines_of(row)]
             page.lines = ordered(shown, self.aspect)
         else:
+            before = self.recogniser.counts.left_out
             self._read(page, image)
+            if self.recogniser.counts.left_out > before:
+                self.left_out[frame.id] = self.recogniser.counts.left_out - before
             yield from self._turn(page.lines, look.start_ms, frame.id)
         self.page = page
         self.pages.append(page)
@@ -210,6 +215,7 @@ class _Reader:
         lines = [s.line for s in together]
         text = page_text(lines, self.aspect)
         skipped, self.skipped = self.skipped, 0
+        counted = {"looks_not_read": skipped, "lines_not_read": self.left_out.get(together[0].frame, 0)}
         return Evidence(
             id=evidence_id(self.video, "screen", start_ms, end_ms, text),
             video=self.video,
@@ -217,7 +223,7 @@ class _Reader:
             end_ms=end_ms,
             kind="screen",
             text=text,
-            origin=Origin(STAGE, VERSION, self.recogniser.name, {"looks_not_read": skipped} if skipped else {}),
+            origin=Origin(STAGE, VERSION, self.recogniser.name, {k: n for k, n in counted.items() if n}),
             detail=ScreenDetail(tuple(ordered(lines, self.aspect)), together[0].frame),
         )
 

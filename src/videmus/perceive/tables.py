@@ -138,6 +138,8 @@ def wrapped_table(pieces: list[Piece], height: float) -> Block | None:
         return None
     if all(MARK_ALONE.match(p.line.text) for p in columns[0]):
         return None
+    if all(len(row) == len(columns) for row in rows_of(pieces)):
+        return None  # no cell is wrapped
     spans = [(p.top, p.bottom, p) for p in pieces]
     ways = [_separate(spans, gap * height) for gap in _ROW_GAPS]
     names = [p for p in columns[0] if BULLET.match(p.line.text)] or columns[0]
