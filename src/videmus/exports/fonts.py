@@ -6,6 +6,7 @@ the characters that are still missing, and what no font has is replaced by the n
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import unicodedata
@@ -61,7 +62,7 @@ _NO_CHARACTER = "\U0010ffff"
 
 class Lettering:
     """The fonts that write some texts. `paths` are the fonts, the main one first (none: the writer's own font does);
-    `missing` the characters that no font has."""
+    `missing` the characters that no font has and nothing as good stands for."""
 
     def __init__(self, texts: Iterable[str], own: Callable[[str], bool]) -> None:
         """`own(character)` tells what the writer's own font has: it is taken where the system has no font at all."""
@@ -78,7 +79,7 @@ class Lettering:
                 continue
             self._font.update(dict.fromkeys(has, len(self.paths)))
             self.paths.append(path)
-        self.missing = "".join(sorted(c for c in wanted if not self._has(c)))
+        self.missing = "".join(sorted(c for c in wanted if not self._has(c) and c not in REPLACEMENTS))
 
     def written(self, text: str) -> str:
         """The text on one line, of characters that the fonts have; □ or ? where there is nothing near."""
@@ -159,11 +160,16 @@ def _font_files(places: Sequence[Path]) -> Iterable[Path]:
 def covered(path: Path, characters: Iterable[str]) -> set[str]:
     """Those of the characters that the font draws as something else than its sign for a missing one."""
     try:
-        font = ImageFont.truetype(str(path), _PROBE_SIZE, layout_engine=ImageFont.Layout.BASIC)
+        font = opened(path, _PROBE_SIZE, ImageFont.Layout.BASIC)
         unknown = _drawn(font, _NO_CHARACTER)
         return {c for c in characters if _drawn(font, c) != unknown}
     except (OSError, ValueError):  # a damaged font is as good as none
         return set()
+
+
+def opened(path: Path, size: int, layout: ImageFont.Layout | None = None) -> ImageFont.FreeTypeFont:
+    """The font for Pillow; from its bytes, because Pillow looks for another file of the name where this one is damaged."""
+    return ImageFont.truetype(io.BytesIO(path.read_bytes()), size, layout_engine=layout)
 
 
 def own_of_pillow(character: str) -> bool:

@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 from videmus import clock
 from videmus.errors import MediaError, MissingExtraError
 from videmus.exports.chapters import titled
-from videmus.exports.fonts import Lettering, own_of_pillow
+from videmus.exports.fonts import Lettering, opened, own_of_pillow
 from videmus.exports.notes import paragraphs, shares
 from videmus.media import pictures
 from videmus.model import Evidence, Segment, Video
@@ -324,6 +324,6 @@ class _Pen:
     def _font(self, number: int, size: int) -> Any:
         if (number, size) not in self._fonts:
             paths = self._lettering.paths
-            font = ImageFont.truetype(str(paths[number]), size) if paths else ImageFont.load_default(size)
+            font = opened(paths[number], size) if paths else ImageFont.load_default(size)
             self._fonts[number, size] = font
         return self._fonts[number, size]
