@@ -283,16 +283,28 @@ class Tracker:
             if sample.at_ms - one.at_ms < 1.5 * self.settings.settle_ms:
                 restless |= changed
         restless = motion.widened(restless | (times >= 4), self.settings.motion_margin)
-        lasting = self._changed(period, sample.luma) & ~restless
+        lasting = self._beside(self._changed(period, sample.luma) & ~restless, restless)
         cut = motion.likeness(sample.luma, period.luma()) < self.settings.cut_likeness
         if cut or (self.material(lasting) and self.learned):
             self._conclude(sample, restless)
-            return
+            assert self.period is not None
+            period = self.period
         self.pending = None
         keep = restless | self._changed(period, sample.luma)
         period.reference[keep] = sample.luma[keep]
         period.heat[restless] = np.maximum(period.heat[restless], self.settings.motion_heat)
         period.mask = None
+
+    def _beside(self, lasting: Mask, restless: Mask) -> Mask:
+        """Without the regions that something moving has left behind: they touch it and are no larger."""
+        near = motion.widened(restless, 2)
+        size = int(restless.sum())
+        kept = lasting.copy()
+        for r in motion.regions(lasting, self.settings.change_pixels):
+            window = np.s_[r.top : r.bottom, r.left : r.right]
+            if r.pixels < size and near[window].any():
+                kept[window] = False
+        return kept
 
     def _after_flicker(self, sample: Sample, period: Period, changed: Mask, first_ms: int) -> int:
         """A third picture that flickered up between the old and the new belongs to neither: the new one begins after it. A
