@@ -162,7 +162,7 @@ def _borders(
 
 def _title(group: Sequence[Piece], k: int, bags: Sequence[Counter[str]]) -> str:
     """The title of the slide shown longest, else the words that tell this chapter from the others."""
-    titled = [p for p in group if p.rows[0].kind == "consolidated" and "\n" in p.text]
+    titled = [p for p in group if "\n" in p.text and p.rows[0].kind == "consolidated" and not p.rows[0].origin.model]
     if titled:
         return max(titled, key=lambda p: p.end_ms - p.start_ms).text.partition("\n")[0].strip()[:100]
     mine = bags[k]
