@@ -49,7 +49,15 @@ RERANKED = 4
 _CREATE = (
     "CREATE TABLE frame_vector (n INTEGER PRIMARY KEY AUTOINCREMENT, frame INTEGER NOT NULL, model TEXT NOT NULL,"
     " value BLOB NOT NULL, UNIQUE (model, frame))",
+    "CREATE INDEX frame_vector_frame ON frame_vector (frame)",
     "CREATE TRIGGER frame_gone AFTER DELETE ON frame BEGIN DELETE FROM frame_vector WHERE frame = old.n; END",
+    # How many vectors each model has and the last one's number: counting a year's takes longer than searching them.
+    "CREATE TABLE frame_space (model TEXT PRIMARY KEY, count INTEGER NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TRIGGER frame_vector_made AFTER INSERT ON frame_vector BEGIN"
+    " INSERT INTO frame_space (model, count, last) VALUES (new.model, 1, new.n)"
+    " ON CONFLICT (model) DO UPDATE SET count = count + 1, last = new.n; END",
+    "CREATE TRIGGER frame_vector_gone AFTER DELETE ON frame_vector BEGIN"
+    " UPDATE frame_space SET count = count - 1 WHERE model = old.model; END",
 )
 
 
@@ -93,12 +101,14 @@ class FrameVectors:
                 for id, v in zip(frames, vectors, strict=True)
                 if id in numbers
             ]
-            connection.executemany("INSERT OR REPLACE INTO frame_vector (frame, model, value) VALUES (?, ?, ?)", given)
+            # REPLACE would not tell the trigger of what it deletes.
+            connection.executemany("DELETE FROM frame_vector WHERE frame = ? AND model = ?", [g[:2] for g in given])
+            connection.executemany("INSERT INTO frame_vector (frame, model, value) VALUES (?, ?, ?)", given)
         return len(given)
 
     def count(self, model: str) -> int:
         with self._db.reading() as connection:
-            return int(connection.execute("SELECT count(*) FROM frame_vector WHERE model = ?", (model,)).fetchone()[0])
+            return _state(connection, model)[0]
 
     def prepare(self, model: str) -> None:
         """Make, or bring up to date, what a search needs: over a year's frames it takes minutes once."""
@@ -138,13 +148,20 @@ class FrameVectors:
     @staticmethod
     def _refuse_other(connection: sqlite3.Connection, model: str) -> None:
         others = [
-            name for (name,) in connection.execute("SELECT DISTINCT model FROM frame_vector WHERE model <> ?", (model,))
+            name
+            for (name,) in connection.execute("SELECT model FROM frame_space WHERE model <> ? AND count > 0", (model,))
         ]
         if others:
             raise VectorSpaceError(
                 f"the frames' vectors come from {', '.join(others)}, not from {model}",
                 next="`videmus rebuild` embeds the frames anew",
             )
+
+
+def _state(connection: sqlite3.Connection, model: str) -> tuple[int, int]:
+    """How many vectors a model has, and the number of the last one ever made."""
+    found = connection.execute("SELECT count, last FROM frame_space WHERE model = ?", (model,)).fetchone()
+    return (int(found[0]), int(found[1])) if found else (0, 0)
 
 
 def _frames(connection: sqlite3.Connection, scores: Mapping[int, float], scope: Scope) -> list[tuple[Frame, float]]:
@@ -228,8 +245,7 @@ class _Space:
 
     def follow(self, connection: sqlite3.Connection) -> None:
         """Take in what was added, leave out what was removed."""
-        sql = "SELECT count(*), coalesce(max(n), 0) FROM frame_vector WHERE model = ?"
-        count, last = connection.execute(sql, (self.model,)).fetchone()
+        count, last = _state(connection, self.model)
         if (count, last) == self._state:
             return
         if count > EXACT and self._index is None:
