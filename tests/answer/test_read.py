@@ -16,7 +16,7 @@ from PIL import Image
 from videmus.answer.chat import Exchange
 from videmus.answer.read import answer
 from videmus.config import ReadSettings, Settings
-from videmus.errors import ModelError
+from videmus.errors import BudgetError, ModelError
 from videmus.model import (
     Answer,
     Correction,
@@ -165,7 +165,7 @@ def test_a_computed_number_is_derivable(store):
         ("supported", "supported"),
         ("derivable", "derivable"),
         ("partial", "partial"),
-        ("unsupported", "partial"),
+        ("unsupported", "unsupported"),
         ("sure!", "partial"),
     ],
 )
@@ -214,6 +214,19 @@ def test_what_fails_again_is_dropped_and_the_label_lowered(store):
     given = asked(store, ScriptedModel(two))
     assert given.text == "The loss diverges after 12 steps. [1]" and given.grounding == "partial"
     assert "99" in given.steps[1].detail["dropped"][0]
+
+
+@pytest.mark.parametrize("error", [CallError("the server is gone"), BudgetError("the budget ends here")])
+def test_when_sending_back_fails_what_passed_stands(store, error):
+    def reply(prompt: Prompt, result: type) -> Any:
+        if prompt.stage == "mend":
+            return error
+        good = DIVERGES(prompt, result)["sentences"][0]
+        return {"sentences": [good, {**good, "text": "The loss is 99."}], "grounding": "supported"}
+
+    given = asked(store, ScriptedModel(reply))
+    assert given.text == "The loss diverges after 12 steps. [1]" and given.grounding == "partial"
+    assert given.steps[1].error == error.what
 
 
 def test_when_nothing_is_left_it_is_unsupported(store):
@@ -395,7 +408,7 @@ def test_of_over_a_thousand_hostile_replies_none_reaches_the_user_unchecked(stor
             assert all(unicodedata.category(c) not in ("Cc", "Cf") for c in sentence.text)
         marks = [int(m) for m in given.text.replace("]", "[").split("[")[1::2]]
         assert marks == [n for s in shown for n in s.citations]
-    assert kept > 100 and refused > 20, "some replies were good, some were no replies at all"
+    assert kept > 50 and refused > 20, "some replies were good, some were no replies at all"
 
 
 def test_a_slide_that_says_ignore_your_instructions_changes_nothing(store, tmp_path: Path):

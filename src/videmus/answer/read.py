@@ -23,9 +23,9 @@ from videmus.answer.extractive import REFUSAL
 from videmus.answer.routing import route
 from videmus.answer.whole import whole_evidence
 from videmus.config import Settings
-from videmus.errors import VidemusError
+from videmus.errors import BudgetError, VidemusError
 from videmus.model import Answer, Citation, Evidence, Frame, Grounding, Moment, Scope, Sentence, Step
-from videmus.models.language import Data, LanguageModel, Part, Prompt, Tally
+from videmus.models.language import CallError, Data, LanguageModel, Part, Prompt, Tally
 from videmus.models.pictures import picture
 from videmus.models.text_embedding import TextEmbedder
 from videmus.search.hybrid import search
@@ -122,29 +122,35 @@ def read(
     began = time.monotonic()
     tokens = settings.read.reply_tokens
     reply = model.ask(Prompt("read", instructions("read"), tuple(_parts(asked, closed)), max_tokens=tokens), ReadReply)
-    written = reply.value.sentences[:MOST_SENTENCES]
+    said = reply.value.grounding
+    written = reply.value.sentences[:MOST_SENTENCES] if said != "unsupported" else []
     checks = [closed.checked(s.text, [(c.evidence, c.quote) for c in s.citations], s.computed_from) for s in written]
     out = _Writer(closed, on_sentence)
     out.write(checks)
     failures = [(n, s, c) for n, (s, c) in enumerate(zip(written, checks, strict=True), 1) if c.fault]
+    error = None
     if failures:
-        mended = model.ask(_mend_prompt(asked, closed, failures, tokens), MendReply)
+        try:
+            mended = model.ask(_mend_prompt(asked, closed, failures, tokens), MendReply).value.sentences
+        except (CallError, BudgetError) as failed:  # what passed stands, and the rest is dropped
+            mended, error = [], failed.what
         wanted = {n for n, _, _ in failures}
-        for sentence in mended.value.sentences:
+        for sentence in mended:
             if sentence.number in wanted:
                 wanted.discard(sentence.number)
                 quotes = [(c.evidence, c.quote) for c in sentence.citations]
                 checks[sentence.number - 1] = closed.checked(sentence.text, quotes, sentence.computed_from)
     out.write(checks, whole=True)
-    label = _label(reply.value.grounding, checks)
+    label = _label(said, checks)
     step = Step(
         "read",
         asked.question,
         f"{len(out.sentences)} of {len(written)} sentences passed the check",
         tuple(dict.fromkeys(c.evidence for c in out.citations)),
         time.monotonic() - began,
+        error=error,
         detail={
-            "said": reply.value.grounding,
+            "said": said,
             "sent_back": [f"{s.text[:120]}: {c.fault}" for _, s, c in failures],
             "dropped": [c.fault for c in checks if c.fault],
             "unused": [row.id for row in closed.rows if row.id not in {c.evidence for c in out.citations}],
@@ -208,8 +214,6 @@ def _label(said: str, checks: Sequence[Checked]) -> Grounding:
     if not any(not c.fault for c in checks):
         return "unsupported"
     labels: list[Grounding] = [next((g for g in ORDER if g == said), "partial")]
-    if labels[0] == "unsupported":  # it says so, and yet wrote sentences that stand: they answer a part at best
-        labels = ["partial"]
     if any(c.fault for c in checks):
         labels.append("partial")
     if any(c.derived for c in checks):
