@@ -82,6 +82,18 @@ def test_the_wearer_stands_for_i_and_for_ego4ds_mark():
     assert triples(row("#C C opens the kitchen cabinet")) == [("C", "INTERACTS_WITH", "kitchen cabinet")]
 
 
+def test_a_verb_with_to_before_a_person_is_speaking_unless_it_is_moving():
+    names = ["Tom", "Lina"]
+    assert triples(row("Tom mumbles to Lina."), told=names) == [("Tom", "TALKS_TO", "Lina")]
+    assert triples(row("Tom walks to Lina."), told=names) == [("Tom", "INTERACTS_WITH", "Lina")]
+
+
+def test_a_thing_that_was_described_is_mentioned_when_spoken_of():
+    scene = row("Tom lifts the green lamp.", 0, kind="scene")
+    found = triples(scene, row("Where is the green lamp? And the boat?", 40_000, speaker="Lina"), told=["Tom"])
+    assert ("Lina", "MENTIONS", "green lamp") in found and not any(t == "boat" for _, _, t in found)
+
+
 def test_hands_sides_and_times_are_no_things():
     found = triples(row("Tom opens the fridge with his left hand for a moment, on the other side."), told=["Tom"])
     assert found == [("Tom", "INTERACTS_WITH", "fridge")]

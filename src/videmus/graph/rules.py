@@ -5,6 +5,7 @@ Enters: speech and scene rows. Leaves: `Relation` rows whose origin says "rules"
 - who speaks within the turn gap after somebody else answers: both TALKS_TO each other; turns close together are one
   interval;
 - a known name called at the start or end of an utterance ("Jonas, come here") is TALKS_TO, elsewhere in it MENTIONS;
+- a thing that descriptions name, spoken of, is MENTIONS;
 - "call me Jo", "Jo is short for Johanna", "Johanna, whom we call Jo" state a name;
 - in a description, a known name as subject, a verb and a thing: USES for verbs of use, else INTERACTS_WITH; "in the
   kitchen" and the like place the subject; between people, verbs of speaking are TALKS_TO.
@@ -122,11 +123,13 @@ def relations(
     speech = sorted((r for r in speech if r.text.strip()), key=lambda r: (r.start_ms, r.end_ms, r.id))
     known = roster(speech, scenes, (*told, *([wearer] if wearer else ())))
     pattern = known.pattern()
+    shown = {_described(name) for scene in scenes for name, _, _ in _noun_phrases(scene.text)}
     seen: set[str] = set()
     for row in (
         *_turns(speech, settings),
         *(r for line in speech for r in _in_speech(line, pattern, settings)),
         *(r for line in speech for r in _stated(line, settings)),
+        *(r for line in speech for r in _of_things(line, shown, settings)),
         *(r for scene in scenes for r in _in_scene(scene, pattern, wearer, settings)),
     ):
         if row.id not in seen:
@@ -186,6 +189,21 @@ def _stated(line: Evidence, settings: GraphSettings) -> Iterator[Relation]:
             yield _row(line, line.start_ms, line.end_ms, short, "person", ALSO_CALLED, full, "person", settings)
 
 
+def _of_things(line: Evidence, shown: set[str], settings: GraphSettings) -> Iterator[Relation]:
+    """A thing that descriptions name, spoken of: by its noun and what is said of it, whoever owns it."""
+    if line.speaker:
+        for name, _, _ in _noun_phrases(line.text):
+            if _described(name) in shown:
+                yield _row(
+                    line, line.start_ms, line.end_ms, line.speaker, "person", "MENTIONS", name, "object", settings
+                )
+
+
+def _described(name: str) -> str:
+    thing = naming.thing(name)
+    return " ".join((*sorted(thing.marks), thing.head))
+
+
 # ---------------------------------------------------------------- descriptions
 
 
@@ -225,13 +243,28 @@ def _in_scene(
 
 
 def _person_relation(between: str) -> str:
-    return "TALKS_TO" if {_verb(w) for w in _WORD.findall(between.lower())} & _lexicon()["speak"] else "INTERACTS_WITH"
+    """A verb of speaking, or one verb with "to" or "with" that is none of moving or doing together."""
+    words = [_verb(w) for w in _WORD.findall(between.lower())]
+    if set(words) & _lexicon()["speak"]:
+        return "TALKS_TO"
+    alone = len(words) == 2 and words[1] in ("to", "with") and not set(words[0:1]) & _lexicon()["move"]
+    return "TALKS_TO" if alone else "INTERACTS_WITH"
 
 
 def _things(clause: str) -> Iterator[tuple[str, str, EntityKind]]:
     """(relation, name, kind) for each thing or place in what a subject does."""
+    for name, head, before in _noun_phrases(clause):
+        if (head in _lexicon()["place"] or head.endswith("room")) and _IN_PLACE.search(before):
+            yield "INTERACTS_WITH", name, "location"
+            continue
+        verbs = {_verb(w) for w in _WORD.findall(before.lower())}
+        yield ("USES" if verbs & _lexicon()["use"] else "INTERACTS_WITH"), name, "object"
+
+
+def _noun_phrases(text: str) -> Iterator[tuple[str, str, str]]:
+    """(name, head in the singular, what stands before it) of each determiner with its noun."""
     end = 0
-    for match in _THING.finditer(clause):
+    for match in _THING.finditer(text):
         words: list[str] = []
         for word in match["words"].split():
             if word.casefold() in _lexicon()["after noun"] or (
@@ -242,22 +275,16 @@ def _things(clause: str) -> Iterator[tuple[str, str, EntityKind]]:
         if not words or len(words) > 4:
             continue
         owner = match["det"] if match["det"][0].isupper() and match["det"].endswith(("'s", "’s")) else ""
-        name = f"{owner} {' '.join(words)}".strip()
         head = naming.singular(words[-1].casefold())
-        before = clause[end : match.start()]
+        before = text[end : match.start()]
         end = match.start("words")
-        if head in _lexicon()["no thing"]:
-            continue
-        if (head in _lexicon()["place"] or head.endswith("room")) and _IN_PLACE.search(before):
-            yield "INTERACTS_WITH", name, "location"
-            continue
-        verbs = {_verb(w) for w in _WORD.findall(before.lower())}
-        yield ("USES" if verbs & _lexicon()["use"] else "INTERACTS_WITH"), name, "object"
+        if head not in _lexicon()["no thing"]:
+            yield f"{owner} {' '.join(words)}".strip(), head, before
 
 
 def _verb(word: str) -> str:
     """A verb's stem where it is one of the known ones, else the word."""
-    known = _lexicon()["use"] | _lexicon()["speak"]
+    known = _lexicon()["use"] | _lexicon()["speak"] | _lexicon()["move"]
     for ending in ("s", "es", "ing", "ed", "ies"):
         if word.endswith(ending):
             stem = word[: -len(ending)]
