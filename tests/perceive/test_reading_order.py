@@ -130,3 +130,26 @@ def test_no_line_is_lost_or_doubled_whatever_the_layout(page: list[TextLine], as
 def test_the_order_does_not_depend_on_the_recognisers(page: list[TextLine]) -> None:
     distinct = list({x.box: x for x in page}.values())
     assert ordered(distinct) == ordered(ordered(distinct)[::-1])
+
+
+def test_labels_scattered_over_a_figure_are_one_line() -> None:
+    page = [line(0.1, 0.05, "How a payment goes", 0.08)]
+    page += [line(0.1, 0.3, "Alice"), line(0.4, 0.45, "Bob"), line(0.7, 0.6, "Carol"), line(0.25, 0.75, "14 coins")]
+    assert page_text(page).splitlines() == ["How a payment goes", "Alice | Bob | Carol | 14 coins"]
+
+
+def test_short_points_of_a_list_are_lines_of_their_own() -> None:
+    page = [line(0.1, 0.05, "What we need", 0.08)]
+    page += [line(0.1, 0.25 + 0.15 * i, text) for i, text in enumerate(["time", "a network", "paper", "an idea"])]
+    assert page_text(page).splitlines()[1:] == ["time", "a network", "paper", "an idea"]
+
+
+def test_a_line_wrapped_by_hand_goes_on_where_points_are_spaced() -> None:
+    page = [
+        line(0.1, 0.2, "The picture is projected upside down"),
+        line(0.1, 0.255, "onto the plane behind"),
+        line(0.1, 0.4, "In the model we assume that the plane is in front of the lens"),
+        line(0.1, 0.55, "Both are equal"),
+    ]
+    assert page_text(page).splitlines()[0] == "The picture is projected upside down onto the plane behind"
+    assert len(page_text(page).splitlines()) == 3

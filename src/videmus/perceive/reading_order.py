@@ -24,6 +24,9 @@ _STRIP = 3  # cells of a strip of navigation
 _COLUMN = 2  # lines that a column under a title has more than
 _SENTENCE = 3  # words of a line that is wrapped: shorter ones below each other are a list
 _OUTER = 16  # rows above and below columns
+_LABELS = 4  # scattered labels are a figure's
+_LABEL_WORDS = 4
+_LABEL_PITCH = 4  # of a line's height: lines of a list are closer
 _SAME_HEIGHT = 0.3  # boxes of "aceno" and "(bdfg)" differ by a quarter at one type size
 _LEADING = 0.9  # of a line's height: the gap within a paragraph is smaller
 _SPACED = 0.25  # of a line's height
@@ -36,8 +39,9 @@ def ordered(lines: Sequence[TextLine], aspect: float = 16 / 9) -> list[TextLine]
 
 
 def page_text(lines: Sequence[TextLine], aspect: float = 16 / 9) -> str:
-    """The page as text: wrapped lines are joined, a point of a list or a row of a table is one line."""
-    return "\n".join(text for block in _blocks(lines, aspect) for text in _paragraphs(block))
+    """The page as text: wrapped lines are joined, a point of a list or a row of a table is one line, and so are the labels
+    of a figure."""
+    return "\n".join(_with_labels([part for block in _blocks(lines, aspect) for part in _paragraphs(block)]))
 
 
 # ---------------------------------------------------------------- order
@@ -148,20 +152,53 @@ def _is_margin(before: list[Piece], after: list[Piece]) -> bool:
 # ---------------------------------------------------------------- paragraphs
 
 
-def _paragraphs(block: Block) -> list[str]:
+def _with_labels(parts: Sequence[tuple[str, Row]]) -> list[str]:
+    """Lines of text; labels that follow each other and stand scattered over the page are one."""
+    groups: list[list[tuple[str, Row]]] = []
+    for number, part in enumerate(parts):
+        if number > 1 and _is_label(*part) and _is_label(*groups[-1][-1]) and _scattered(groups[-1][-1][1], part[1]):
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    lines: list[str] = []
+    for group in groups:
+        texts = [text for text, _ in group]
+        lines += [" | ".join(texts)] if len(texts) >= _LABELS else texts
+    return lines
+
+
+def _is_label(text: str, row: Row) -> bool:
+    return len(row) == 1 and len(text.split()) <= _LABEL_WORDS and not BULLET.match(text)
+
+
+def _scattered(row: Row, following: Row) -> bool:
+    """Whether a line of the same size stands neither close below the other nor on one edge or middle with it, as in lists."""
+    one, other = row[0], following[0]
+    height = min(one.height, other.height)
+    if max(one.height, other.height) > (1 + 2 * _SAME_HEIGHT) * height:
+        return False
+    down = other.middle - one.middle
+    overlap = min(one.right, other.right) - max(one.left, other.left)
+    if 0 < down < 2 * height and overlap > 0:
+        return False
+    offsets = (other.left - one.left, other.right - one.right, (other.left + other.right - one.left - one.right) / 2)
+    return min(map(abs, offsets)) > height / 2 or not 0 < down < _LABEL_PITCH * height
+
+
+def _paragraphs(block: Block) -> list[tuple[str, Row]]:
     right = max(p.right for row in block for p in row)
     left = min(p.left for row in block for p in row)
     gaps = [max(0.0, below[0].top - above[-1].bottom) / below[0].height for above, below in pairwise(block)]
     spaced = bool(gaps) and max(gaps) - min(gaps) > _SPACED  # space between paragraphs tells them from wrapped lines
     starts = _starts(block)
-    texts: list[str] = []
+    texts: list[tuple[str, Row]] = []
     for i, row in enumerate(block):
         text = _row_text(row, starts)
         close = i > 0 and spaced and gaps[i - 1] - min(gaps) < _SPACED / 2
         if i > 0 and _continues(block[i - 1], row, left, right, close):
-            texts[-1] = _joined(texts[-1], text)
+            texts[-1] = (_joined(texts[-1][0], text), row)
         else:
-            texts.append(text)
+            texts.append((text, row))
     return texts
 
 
