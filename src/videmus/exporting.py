@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from videmus import clock
 from videmus.answer.citations import moment_url
 from videmus.errors import LibraryError, MediaError, UsageError
-from videmus.exports import chapters, evidence_file, notes, slides
+from videmus.exports import chapters, evidence_file, graph, notes, slides
 from videmus.media import pictures, subtitles
 from videmus.model import Evidence, Frame, Scope, Segment, Video
+from videmus.store.graph import Fact
 from videmus.store.protocol import Store
 
 FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
@@ -89,6 +90,29 @@ def sheet(store: Store, video: Video, output: Path) -> Path:
     return _written(output, data)
 
 
+def write_graph(facts: Sequence[Fact], output: Path) -> Path:
+    """Relations as .csv or .graphml. Raises UsageError for another ending."""
+    makers = {".csv": graph.as_csv, ".graphml": graph.as_graphml}
+    if output.suffix.lower() not in makers:
+        raise UsageError(f"unknown format {output.suffix!r}", where=str(output), next="one of: .csv, .graphml")
+    edges = [
+        graph.Edge(
+            f.source,
+            f.source_kind,
+            f.relation,
+            f.target,
+            f.target_kind,
+            f.start,
+            f.end,
+            f.video,
+            f.evidence,
+            f.confidence,
+        )
+        for f in facts
+    ]
+    return _written(output, makers[output.suffix.lower()](edges).encode())
+
+
 def file_name(title: str) -> str:
     """A title as a file's name on every system, without an ending."""
     kept = re.sub(r'[<>:"/\\|?*\x00-\x1f\ud800-\udfff]', "_", title).strip(" .")
@@ -126,10 +150,11 @@ def _thumbnail(store: Store, frame: Frame | None, width: int) -> NDArray[np.uint
 
 
 def _pieces_to_show(store: Store, video: Video) -> list[Segment]:
+    """Slides, or clips with pictures. Raises UsageError where there are none."""
     pieces = _pieces(store, video)
-    if not pieces:
+    if not any(s.kind == "slide" or s.keyframe for s in pieces):
         raise UsageError(
-            "the video has no slides and no clips", where=video.title, next="`videmus show` tells why; --format md"
+            "the video has no slides and no pictures", where=video.title, next="`videmus show` lists what it has"
         )
     return pieces
 

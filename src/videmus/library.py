@@ -7,7 +7,6 @@ room, and returns the nouns of `model`. It keeps no state beyond the open store 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -34,13 +33,16 @@ from videmus.model import (
     Segment,
     SegmentKind,
     Sentence,
+    Step,
     Video,
 )
 
 if TYPE_CHECKING:
+    from videmus.answer.asking import Mode
     from videmus.answer.chat import Exchange
     from videmus.ingest.pipeline import Events
     from videmus.models.minds import Minds
+    from videmus.people import People
     from videmus.store.protocol import Store, Work
 
 T = TypeVar("T")
@@ -89,6 +91,13 @@ class Library:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def people(self) -> People:
+        """Who did what to whom, who speaks, and what a person knows better about their names."""
+        from videmus.people import People
+
+        return People(self)
 
     def close(self) -> None:
         self.minds.close()
@@ -201,6 +210,8 @@ class Library:
 
     def rebuild(self, *, events: Events | None = None) -> list[Video]:
         """Make the vectors, full text and derived rows anew where a model or a version changed."""
+        for model in self.store.vector_models().keys() - {self.minds.embedder.name}:
+            self.store.remove_vectors(model)
         self.store.rebuild_indexes()
         return self.retry(events=events)
 
@@ -353,7 +364,7 @@ class Library:
         return found, path
 
     def _inside(self, video: Video, time: Times) -> int:
-        at_ms = _time(time) or 0
+        at_ms = milliseconds(time) or 0
         if not 0 <= at_ms <= video.duration_ms:
             length = clock.format_time(video.duration_ms)
             raise UsageError(f"{time} is outside the video", where=video.title, next=f"it is {length} long")
@@ -372,36 +383,26 @@ class Library:
         question: str,
         *,
         limit: int | None = None,
+        mode: Mode | None = None,
+        options: Sequence[str] = (),
         history: Sequence[Exchange] = (),
         on_sentence: Callable[[Sentence], None] = lambda sentence: None,
+        on_step: Callable[[Step], None] = lambda step: None,
         **scope: Any,
     ) -> Answer:
         """An answer out of the library, every sentence with checked citations; see `model.Answer.grounding`.
 
-        With a language model it reads the moments found, else the best sentences are given verbatim. `history` is the
-        conversation so far; `on_sentence` is told each sentence as soon as it has passed its check. Raises UsageError,
+        With a language model it reads the moments found (`limit` of them), or plans ("agent"; `mode` None chooses by
+        the question); without one the best sentences are given verbatim. `options` make it multiple choice, `history` is
+        the conversation so far, `on_sentence` is told each sentence as soon as it has passed its check. Raises UsageError,
         and ModelError where a configured model cannot be asked.
         """
+        from videmus.answer.asking import Asked, answer
+
         if not question.strip():
             raise UsageError("the question is empty", next='videmus ask "Why does it diverge?"')
-        began = time.monotonic()
-        where = self.scope(**scope)
-        if model := self.minds.language:
-            from videmus.answer import read
-
-            given = read.answer(
-                self.store, self.minds.embedder, model, question, where,
-                limit=limit, settings=self.settings, history=history, on_sentence=on_sentence,
-            )  # fmt: skip
-        else:
-            from videmus.answer import extractive
-            from videmus.answer.chat import standalone
-
-            meant = standalone(question, history, None)
-            given = extractive.answer(self.store, self.minds.embedder, meant, where, limit, self.settings)
-            for sentence in given.sentences:
-                on_sentence(sentence)
-        return replace(given, cost=replace(given.cost, seconds=time.monotonic() - began))
+        asked = Asked(question, self.scope(**scope), mode, limit, options, history, on_sentence, on_step)
+        return answer(self.store, self.minds, self.settings, asked)
 
     def what_leaves(self) -> str | None:
         """What leaves this machine, and to whom, when videos are added or questions asked; None: nothing does."""
@@ -444,8 +445,8 @@ class Library:
             video=self.video(video).id if video else None,
             collection=collection,
             recording=recording,
-            start=_time(start),
-            end=_time(end),
+            start=milliseconds(start),
+            end=milliseconds(end),
             after=self._clock(after, recording),
             before=self._clock(before, recording),
             at=self._clock(at, recording),
@@ -476,7 +477,8 @@ def placed(rows: Sequence[Evidence], store: Store, scope: Scope) -> list[Evidenc
     return [replace(row, segment=owner.get(row.id, row.segment)) for row in rows]
 
 
-def _time(value: Times) -> int | None:
+def milliseconds(value: Times) -> int | None:
+    """A time inside a video as milliseconds; raises UsageError for text that is no time."""
     return clock.parse_time(value) if isinstance(value, str) else value
 
 

@@ -13,6 +13,8 @@ from videmus.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from videmus.answer.asking import Mode
+
 VIDEO = typer.Argument(metavar="VIDEO", help="An id, a unique prefix of one, or a title.")
 
 InVideo = Annotated[str | None, typer.Option("--video", help="Only this video (id, prefix or title).")]
@@ -126,6 +128,11 @@ def ask(
     facet: InFacet = None,
     speaker: BySpeaker = None,
     limit: Annotated[int | None, typer.Option(min=1, max=1000, help="How many moments are read.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One search and one call, whatever the question.")] = False,
+    agent: Annotated[bool, typer.Option("--agent", help="Plan and search in steps (needs a language model).")] = False,
+    option: Annotated[
+        list[str] | None, typer.Option(help="A possible answer; several make it multiple choice.")
+    ] = None,
     steps: Annotated[
         bool, typer.Option("--steps", help="Also show each step: what was searched, read, checked.")
     ] = False,
@@ -141,10 +148,16 @@ def ask(
     from videmus.cli import render
 
     session: Session = context.obj
+    if quick and agent:
+        raise UsageError("--quick and --agent exclude each other", next="give one of them")
     scope = _scope(video, collection, recording, start, end, after, before, at, stream, facet, speaker)
     with session.library(record=record, budget_usd=budget, asks=True) as library:
         shown = render.Sentences(session.out, live=not session.json)
-        given = library.ask(question, limit=limit, on_sentence=shown, **scope)
+        mode: Mode | None = "agent" if agent else "quick" if quick else None
+        given = library.ask(
+            question, limit=limit, mode=mode, options=option or (), on_sentence=shown,
+            on_step=lambda step: session.progress(step.tool, step.task), **scope,
+        )  # fmt: skip
         session.show(documents.answer(given), lambda console: shown.end(given, steps=steps or session.verbose))
 
 

@@ -71,6 +71,13 @@ class Session:
         if error.next:
             self.err.print(f"  → {escape(error.next)}")
 
+    def progress(self, tool: str, task: str) -> None:
+        """A step that was taken, for those who wait."""
+        from rich.markup import escape
+
+        if not self.quiet and self.err.is_terminal:
+            self.err.print(f"[dim]{escape(tool)}: {escape(task)}[/dim]")
+
     def notice(self, text: str) -> None:
         from rich.markup import escape
 

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from videmus.ingest.stage import Job, Kept, Produced, Stage
 from videmus.ingest.transcript import subtitles_of, transcript_key
 from videmus.model import Frame, Scope
+
+if TYPE_CHECKING:
+    from videmus.models.image_embedding import ImageEmbedder
+
+FRAMES_AT_ONCE = 64
 
 EMBED_AT_ONCE = 256
 """Passages whose vectors are committed together: a second of work on two cores."""
@@ -191,15 +196,38 @@ def clips(job: Job) -> Iterator[Produced]:
 
 
 def index(job: Job) -> Iterator[Produced]:
-    """Vectors of the passages that have none yet; full text follows the rows by itself."""
+    """Vectors of the passages that have none yet, and of the pictures where a model compares them with words.
+
+    Full text follows the rows by itself. Texts in a language that the model was not trained for are found by words.
+    """
+    from videmus.models.text_embedding import suits
+
     embedder = job.minds.embedder
-    waiting = list(job.store.passages_without_vectors(embedder.name, Scope(video=job.video.id)))
+    passages = job.store.passages_without_vectors(embedder.name, Scope(video=job.video.id))
+    waiting = [p for p in passages if suits(embedder, job.video.language, p.text)]
     for done in range(0, len(waiting), EMBED_AT_ONCE):
         job.progress(done, len(waiting))
         batch = waiting[done : done + EMBED_AT_ONCE]
         job.store.add_vectors(embedder.name, batch, embedder.embed([p.text for p in batch]).astype("float16"))
         job.check_stop()
+    if waiting:
+        job.store.prepare_vectors(embedder.name)
+    if pictures := job.minds.image_embedder:
+        _embed_frames(job, pictures)
     yield from ()
+
+
+def _embed_frames(job: Job, embedder: ImageEmbedder) -> None:
+    vectors = job.store.frame_vectors
+    waiting = vectors.without(embedder.name, Scope(video=job.video.id))
+    for first in range(0, len(waiting), FRAMES_AT_ONCE):
+        job.progress(first, len(waiting))
+        batch = waiting[first : first + FRAMES_AT_ONCE]
+        shown = embedder.embed_pictures([job.store.picture(frame) for frame in batch])
+        vectors.add(embedder.name, [frame.id for frame in batch], shown)
+        job.check_stop()
+    if waiting:
+        vectors.prepare(embedder.name)
 
 
 # ---------------------------------------------------------------- reasons why a stage does not run
@@ -267,6 +295,11 @@ def _hearing(job: Job) -> Mapping[str, Any]:
     return {**_of("speech")(job), **asdict(replace(job.options, subtitles=None)), "subtitles": transcript_key(job)}
 
 
+def _embedders(job: Job) -> str:
+    pictures = job.minds.image_embedder
+    return f"{job.minds.embedder.name} {pictures.name}" if pictures else job.minds.embedder.name
+
+
 def _recogniser(job: Job) -> str:
     return job.options.speech_model or job.settings.models.speech or "bundled"
 
@@ -319,6 +352,6 @@ STAGES: tuple[Stage, ...] = (
         settings=_of("graph"),
     ),
     Stage("summary", "summarising", 1, _UNDERSTOOD, summarise, model=_minds("language"), settings=_of("summary")),
-    Stage("index", "indexing", 1, (*_UNDERSTOOD, "summary"), index, model=lambda job: job.minds.embedder.name),
+    Stage("index", "indexing", 1, (*_UNDERSTOOD, "changes", "summary"), index, model=_embedders),
 )  # fmt: skip
 """The order in which they stand is the order in which they start where nothing else decides."""

@@ -15,6 +15,7 @@ from videmus.config import Settings
 if TYPE_CHECKING:
     from videmus.models.cache import CallCache
     from videmus.models.connect import Connected
+    from videmus.models.image_embedding import ImageEmbedder
     from videmus.models.language import LanguageModel
     from videmus.models.speech import SpeechMinds
     from videmus.models.text_embedding import TextEmbedder
@@ -38,6 +39,7 @@ class Minds:
         embedder: TextEmbedder | None = None,
         text_recogniser: TextRecogniser | None = None,
         speech: SpeechMinds | None = None,
+        image_embedder: ImageEmbedder | None = None,
         connected: Connected | None = None,
     ) -> None:
         self.settings = settings
@@ -48,6 +50,7 @@ class Minds:
         self._embedder = embedder
         self._text_recogniser = text_recogniser
         self._speech = speech
+        self._image_embedder = image_embedder
         self._connected = connected
 
     @property
@@ -67,6 +70,16 @@ class Minds:
             if self._text_recogniser is None:
                 self._text_recogniser = text_recognition.load(self.settings)
             return self._text_recogniser
+
+    @property
+    def image_embedder(self) -> ImageEmbedder | None:
+        """What compares pictures with words; None where none is named in the settings."""
+        from videmus.models import image_embedding
+
+        with self._lock:
+            if self._image_embedder is None and self.settings.models.image_embedding:
+                self._image_embedder = image_embedding.load(self.settings)
+            return self._image_embedder
 
     @property
     def connected(self) -> Connected:

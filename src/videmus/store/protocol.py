@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from videmus.store.checks import Check
     from videmus.store.entities import EntityStore
+    from videmus.store.frame_vectors import FrameVectors
     from videmus.store.graph import GraphStore
     from videmus.store.speakers import SpeakerStore
     from videmus.store.views import ReadonlySql
@@ -280,6 +281,10 @@ class Store(Protocol):
     @property
     def entities(self) -> EntityStore:
         """Which names are one entity, and what people decided about them."""
+
+    @property
+    def frame_vectors(self) -> FrameVectors:
+        """Vectors of kept pictures, and likeness by hash."""
 
     @property
     def speakers(self) -> SpeakerStore:
