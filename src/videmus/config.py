@@ -350,6 +350,7 @@ class SlideSettings:
 
     same_above: float = 0.9
     other_below: float = 0.65
+    structure: float = 8.0  # only where brightness deviates so much: two slides' blank ground is alike
     stray_cells: int = 2  # so few cells gone are noise
     figure_cells: int = 8  # of a figure, outside words: so few cells are a pointer or noise
     figure_share: float = 0.04

@@ -46,18 +46,21 @@ def compare(before: Page, after: Page, settings: SlideSettings, ignore: Mask | N
     if words.scrolled:
         return Comparison("same", "the text scrolled", share=went.share)
     if words.lost:
-        return _with_lost_words(before, went, came, words, settings)
+        return _with_lost_words(before, after, went, came, words, settings)
     if went.cells <= settings.stray_cells:
         return Comparison("same", "all of it stays", share=went.share)
     return _without_lost_words(before, went, came, settings)
 
 
-def _with_lost_words(before: Page, went: Loss, came: Loss, words: _Words, settings: SlideSettings) -> Comparison:
+def _with_lost_words(
+    before: Page, after: Page, went: Loss, came: Loss, words: _Words, settings: SlideSettings
+) -> Comparison:
     texts = tuple(w.word for w in words.lost)
     kept = 1 - len(texts) / max(1, len(before.words))
-    if _only_went(went, came, settings):
-        title = {w.word for w in title_words(before)}
-        if title.isdisjoint(texts) or kept >= 0.5:
+    replaced = any(_overlap(word.box, other.box) for word in words.lost for other in after.words)
+    if not replaced and _only_went(went, came, settings):
+        lost = set(words.lost)
+        if kept >= 0.5 or not any(w in lost for w in title_words(before)):
             return Comparison("removed", "words only went", texts, went.share)
     return Comparison("other", "words were replaced", texts, went.share)
 

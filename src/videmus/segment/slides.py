@@ -201,7 +201,7 @@ class _Deck:
     def _ask(self, one: Page, other: Page) -> bool:
         if self.same_slide is None:
             return False
-        similar = structural_similarity(one.luma, other.luma)
+        similar = structural_similarity(one.luma, other.luma, self.settings.structure)
         if not self.settings.other_below <= similar <= self.settings.same_above:
             return similar > self.settings.same_above
         self.asked.calls += 1
