@@ -13,23 +13,24 @@ test: $(VENV)/dev.stamp  ## lint, types, import order, tests
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
 
-bench: $(VENV)/dev.stamp  ## the measurements of docs/measurements.md, side by side; needs DATA=folder
+bench: $(VENV)/dev.stamp  ## the measurements, side by side: make bench BENCH="--data FOLDER"
 	$(BIN)/python -m bench $(BENCH)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/demo.stamp: requirements/base.txt pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/base.txt
-	$(BIN)/python -m pip install --quiet --no-deps -e .
+$(VENV)/demo.stamp: requirements/base.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/base.txt -r requirements/build.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/dev.stamp: requirements/dev.txt pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps -e .
+$(VENV)/dev.stamp: requirements/dev.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt -r requirements/build.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/demo.stamp
 
 requirements:  ## pin anew, with hashes (needs uv)
+	uv pip compile requirements/build.in --universal --python-version 3.11 --generate-hashes -q -o requirements/build.txt
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes -q -o requirements/base.txt
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes -q -o requirements/dev.txt
 
