@@ -101,6 +101,11 @@ def test_a_video_of_which_nothing_is_known_has_its_title_at_the_beginning():
     assert lines(lecture(title="Holiday")) == ["0:00 Holiday"]
 
 
+def test_clips_are_lines_by_their_titles_alone():
+    clips = [slide(None, 0, 80, kind="clip"), slide(None, 80, 160, "At sea", kind="clip")]
+    assert lines(lecture(), clips) == ["0:00 Tides", "1:20 At sea"]
+
+
 def test_very_many_slides_are_thinned_out_to_what_a_description_takes():
     pieces = [
         slide(n + 1, 12 * n, 12 * n + 12, f"Slide about matter number {n} and its consequences") for n in range(600)

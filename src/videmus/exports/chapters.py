@@ -34,13 +34,14 @@ class Line:
 
 def chapter_lines(video: Video, pieces: Sequence[Segment], summaries: Sequence[Evidence]) -> str:
     """The lines. Chapters that a model made where there are some, else slides, else chapters made of the video's own
-    sentences, else clips; what comes later in this order only where there would be less than three lines without."""
+    sentences, else clips that have a title; what comes later in this order only where there would be less than three
+    lines without. A video of which nothing is known has its own title at 0:00."""
     slides = [s for s in pieces if s.kind == "slide"]
     sources = [
         _of_summary(summaries, by_model=True),
         _of_slides(slides),
         _of_summary(summaries, by_model=False),
-        _of_pieces(pieces),
+        _of_pieces([s for s in pieces if s.kind == "slide" or titled(s.title, "")]),
     ]
     least_ms = LEAST_MS
     while True:
@@ -53,7 +54,7 @@ def chapter_lines(video: Video, pieces: Sequence[Segment], summaries: Sequence[E
 
 def _chosen(video: Video, sources: Sequence[Sequence[Line]], least_ms: int) -> list[Line]:
     """Of lines that stand too close, the longer chapter's stays. The first one begins the video."""
-    latest = max(video.duration_ms - LEAST_MS, 0) if video.duration_ms else None
+    latest = max(video.duration_ms - LEAST_MS, 0) if video.duration_ms else None  # None: the length is not known
     lines: list[Line] = []
     for source in sources:
         whole = not lines
@@ -61,7 +62,7 @@ def _chosen(video: Video, sources: Sequence[Sequence[Line]], least_ms: int) -> l
             if not whole and len(_from_zero(video, lines, least_ms)) >= LEAST_LINES:
                 break
             near = any(abs(x.start_ms // 1000 - line.start_ms // 1000) * 1000 < least_ms for x in lines)
-            late = latest is not None and line.start_ms > max(latest, 0) and line.start_ms > 0
+            late = latest is not None and line.start_ms > latest
             if not near and not late:
                 lines.append(line)
     return _from_zero(video, lines, least_ms)

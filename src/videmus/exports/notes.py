@@ -13,7 +13,9 @@ from videmus import clock
 from videmus.model import Evidence, Segment, SummaryDetail, Video
 from videmus.understand.summary import chapters_of, summary_of
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~&$])")
+_AT_THE_START = re.compile(r"^(\d{1,9})?((?<=\d)[.)](?=\s|$)|(?<!\d)[-+=])")
+"""A list's mark or a heading's underline, when a line begins with it."""
 
 
 def notes(
@@ -41,7 +43,8 @@ def notes(
 
 
 def escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", text)
+    """The text on one line, meaning nothing but itself in Markdown."""
+    return _AT_THE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", " ".join(text.split())))
 
 
 def _summary(summaries: Sequence[Evidence]) -> list[str]:
@@ -60,6 +63,8 @@ def _summary(summaries: Sequence[Evidence]) -> list[str]:
 def shares(segments: Sequence[Segment], speech: Sequence[Evidence]) -> list[list[Evidence]]:
     """What was said over each segment (in order of time): a row of speech goes to the segment that names it as its source,
     else to the last one that began before its middle."""
+    if not segments:
+        return []
     said: list[list[Evidence]] = [[] for _ in segments]
     owner = {source: n for n, segment in enumerate(segments) for source in segment.sources}
     starts = [segment.start_ms for segment in segments]
@@ -91,11 +96,15 @@ def _section(
     title = f": {escaped(segment.title)}" if segment.title else ""
     lines = [f"## {name}{title}", "", moment, ""]
     if segment.keyframe and (path := pictures.get(segment.keyframe)):
-        lines += [f"![{name}](<{path}>)", ""]
+        lines += [f"![{name}](<{_address(path)}>)", ""]
     shown = [line for line in segment.text.splitlines() if line.strip()]
     lines += [*(f"> {escaped(line)}  " for line in shown), *([""] if shown else [])]
     said_lines = _said(said)
     return [*lines, *said_lines, *([""] if said_lines else [])]
+
+
+def _address(path: str) -> str:
+    return path.replace("%", "%25").replace("<", "%3C").replace(">", "%3E")
 
 
 def _said(rows: Sequence[Evidence]) -> list[str]:

@@ -1,0 +1,149 @@
+"""What a video's slides become in files, through the terminal."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from videmus import exporting
+from videmus.media import pictures
+from videmus.model import content_id, frame_id
+
+PRINT = "0123456789abcdef"
+ID = content_id("v", PRINT)
+COLOURS = ((200, 30, 30), (30, 200, 30), (30, 30, 200))
+STARTS = (0, 13_200, 13_800, 60_000)
+
+
+def jpeg(colour):
+    return pictures.encode(np.full((90, 160, 3), colour, np.uint8))
+
+
+def lecture(title="Sea"):
+    """Three slides, the first shown twice, two of them in one second."""
+    spans = zip(STARTS, (*STARTS[1:], 120_000), (1, 2, 3, 1), strict=True)
+    return {
+        "videmus_evidence": 1,
+        "title": title,
+        "fingerprint": PRINT,
+        "duration_ms": 120_000,
+        "has_video": True,
+        "speech": [{"start_ms": 70_000, "end_ms": 72_000, "text": "Back to the first one."}],
+        "frames": [
+            {"at_ms": at, "hash": "00", "width": 160, "height": 90, "jpeg": base64.b64encode(jpeg(c)).decode()}
+            for at, c in zip(STARTS, COLOURS, strict=False)
+        ],
+        "segments": [
+            {"kind": "slide", "start_ms": start, "end_ms": end, "slide": n, "title": f"Part {n}", "text": f"Part {n}"}
+            | {"keyframe": frame_id(ID, STARTS[n - 1])}
+            for start, end, n in spans
+        ],
+    }
+
+
+@pytest.fixture
+def slides(terminal, tmp_path):
+    """The terminal over a library that holds the lecture."""
+    file = tmp_path / "sea.json"
+    file.write_text(json.dumps(lecture()))
+    terminal.json("add", file)
+    return terminal
+
+
+def pictures_of(library):
+    return sorted((library / "frames").rglob("*.jpg"))
+
+
+def test_the_deck_is_written_with_a_page_a_slide(slides, tmp_path):
+    file = tmp_path / "deck.pdf"
+    assert slides.json("export", "Sea", "-f", "pdf", "-o", file)["written"] == [str(file)]
+    data = file.read_bytes()
+    assert data.startswith(b"%PDF-")
+    assert data.count(b"/Type /Page\n") == 3
+    assert all(jpeg(colour) in data for colour in COLOURS)
+    assert b"sea.json" not in data
+    assert slides.json("export", "Sea", "-f", "pdf", "-o", file, status=2)["error"]["where"] == str(file)
+
+
+def test_without_a_name_the_deck_is_called_like_the_video(slides, tmp_path):
+    assert slides.json("export", "Sea", "-f", "pdf")["written"] == ["Sea.pdf"]
+    assert (tmp_path / "Sea.pdf").exists()
+
+
+def test_chapters_go_to_standard_output_and_to_a_file(slides, tmp_path):
+    status, out, _ = slides("export", "Sea", "-f", "chapters")
+    assert (status, out) == (0, "0:00 Part 1\n0:13 Part 3\n1:00 Part 1\n")
+    slides.json("export", "Sea", "-f", "chapters", "-o", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == out
+
+
+def test_notes_bring_the_picture_of_every_slide(slides, tmp_path):
+    file = tmp_path / "my notes.md"
+    written = slides.json("export", "Sea", "-f", "md", "-o", file)["written"]
+    names = ["000000000.jpg", "000013200.jpg", "000013800.jpg"]
+    assert written == [str(file), *(str(tmp_path / "my notes_pictures" / name) for name in names)]
+    text = file.read_text()
+    for number, (name, colour) in enumerate(zip(names, COLOURS, strict=True), 1):
+        assert f"![Slide {number}](<my notes_pictures/{name}>)" in text
+        assert (tmp_path / "my notes_pictures" / name).read_bytes() == jpeg(colour)
+    assert "Back to the first one." in text
+
+
+def test_the_contact_sheet_is_png_or_jpeg_by_its_name(slides, tmp_path):
+    for name, format in (("a.png", "PNG"), ("a.jpg", "JPEG"), ("a.JPEG", "JPEG")):
+        slides.json("show", "Sea", "--sheet", tmp_path / name)
+        image = Image.open(io.BytesIO((tmp_path / name).read_bytes()))
+        assert (image.format, image.width) == (format, 16 + 2 * 336)
+    assert "picture" in slides.json("show", "Sea", "--sheet", tmp_path / "a.mp4", status=2)["error"]["what"]
+    assert not (tmp_path / "a.mp4").exists()
+
+
+def test_pictures_that_are_gone_are_told_and_cost_only_themselves(slides, tmp_path):
+    gone, damaged, *_ = pictures_of(slides.library)
+    gone.unlink()
+    damaged.write_bytes(b"no picture")
+    status, _, err = slides("export", "Sea", "-f", "pdf", "-o", tmp_path / "deck.pdf")
+    assert status == 0
+    assert "2 of 3 pages have no picture" in " ".join(err.split())
+    status, _, err = slides("export", "Sea", "-f", "md", "-o", tmp_path / "notes.md")
+    assert status == 0
+    assert "is gone from the library" in " ".join(err.split())
+    assert len(list((tmp_path / "notes_pictures").iterdir())) == 2
+    assert slides("show", "Sea", "--sheet", tmp_path / "sheet.png")[0] == 0
+
+
+def test_a_talk_without_slides_has_no_deck_and_says_what_it_has(library, tmp_path):
+    for arguments in (["export", "Rivers", "-f", "pdf"], ["show", "Rivers", "--sheet", tmp_path / "a.png"]):
+        error = library.json(*arguments, status=2)["error"]
+        assert error["what"] == "the video has no slides and no pictures"
+        assert error["where"] == "Rivers"
+    assert library("export", "Rivers", "-f", "chapters")[1] == "0:00 rivers carry sand\n"
+    assert "Rivers carry sand" in library("export", "Rivers", "-f", "md")[1]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("a/b: c?", "a_b_ c_"),
+        ("  ..", "video"),
+        ("", "video"),
+        ("con", "con_"),
+        ("COM1", "COM1_"),
+        ("学" * 100, "学" * 50),
+        ("\ud800x\x00", "_x_"),
+    ],
+)
+def test_a_title_becomes_a_name_that_every_system_takes(title, name):
+    assert exporting.file_name(title) == name
+
+
+def test_a_title_of_a_hundred_characters_in_any_script_is_written(terminal, tmp_path):
+    file = tmp_path / "long.json"
+    file.write_text(json.dumps(lecture("潮" * 100)))
+    terminal.json("add", file)
+    for format in ("pdf", "md", "chapters", "json"):
+        written = terminal.json("export", "潮" * 100, "-f", format)["written"]
+        assert (tmp_path / written[0]).exists()
