@@ -149,12 +149,16 @@ def _is_gone(box: Box, went: Loss) -> bool:
 
 def _is_replaced(word: Placed, before: Page, after: Page) -> bool:
     """Whether another word was read at its place and its pixels bear that out: one letter of it suffices. Ink over a word
-    keeps its edges."""
+    keeps its edges, ink that is wiped off it leaves no new ones."""
     others = [w for w in after.words if _overlap(word.box, w.box)]
     if not others or any(w.word == word.word for w in others):
         return False
     likeness, kept = patch_likeness(before, after, word.box)
-    return likeness < 0.9 and kept < 0.98
+    if likeness < 0.5:
+        return True
+    if likeness >= 0.9 or kept >= 0.98:
+        return False
+    return patch_likeness(after, before, word.box)[1] < 0.98
 
 
 def _like_one_of(word: Placed, page: Page) -> bool:
