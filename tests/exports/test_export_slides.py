@@ -75,7 +75,8 @@ def test_a_deck_has_a_page_a_slide_with_its_final_picture_and_the_speech_of_all_
     made = deck(VIDEO, PIECES, KEYFRAMES, SPEECH)
     first, second = pages(made.data)
     assert (
-        "Slide 1: Why tides? 2 ×, 0:00-1:00, 1:30-3:20 0:00 Ann: Good morning. 1:30 Ann: Back to the question." in first
+        "Slide 1: Why tides? shown 2 ×: 0:00-1:00, 1:30-3:20 0:00 Ann: Good morning. 1:30 Ann: Back to the question."
+        in first
     )
     assert "Slide 2: Two bulges 1:00-1:30 One is a surprise." in second
     assert first.endswith("Tides 1")

@@ -182,7 +182,7 @@ class _Pages:
         else:
             pdf.set_y(MARGIN)
         self._text(title, 15, INK, 7)
-        shown = f"{len(slide.showings)} ×, " if len(slide.showings) > 1 else ""
+        shown = f"shown {len(slide.showings)} ×: " if len(slide.showings) > 1 else ""
         self._text(f"{shown}{slide.times}", 9, FAINT, 5, link=self._links.get(slide.showings[0].start_ms))
         if not jpeg:
             pdf.ln(3)
