@@ -50,7 +50,9 @@ def ingest(video: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "videmus", "--library", f"{folder}/library", "--json", "--quiet"]
         began = time.monotonic()
-        added = subprocess.run([*command, "add", "--transcribe", str(video)], capture_output=True, check=True, text=True)
+        added = subprocess.run(
+            [*command, "add", "--transcribe", str(video)], capture_output=True, check=True, text=True
+        )
         seconds = time.monotonic() - began
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         (document,) = json.loads(added.stdout)["videos"]

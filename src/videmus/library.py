@@ -23,6 +23,7 @@ from videmus.model import (
     SEGMENT_KINDS,
     Answer,
     Correction,
+    Cost,
     Evidence,
     EvidenceKind,
     Facet,
@@ -197,6 +198,12 @@ class Library:
         options = Options(transcribe, language, speech_model, Path(subtitles) if subtitles else None)
         adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
         return adder.add_all(found, about)
+
+    def estimate(self, what: Sequence[str | Path]) -> list[tuple[str, Cost]]:
+        """What adding these would ask of the configured models, by stage: calls, tokens, price. Nothing is sent or kept."""
+        from videmus.ingest.estimate import estimated
+
+        return estimated(what, self.store, self.settings)
 
     def retry(self, video: str | None = None, *, events: Events | None = None) -> list[Video]:
         """Run again what failed, was interrupted or is out of date, for one video or all."""

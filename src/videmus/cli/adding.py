@@ -50,12 +50,16 @@ def add(
     budget: Annotated[
         float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
     ] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Say what the models would cost; send nothing.")] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on and add what appears in the folders; Ctrl-C ends.")
     ] = False,
 ) -> None:
-    """Add videos: hear them, read them, cut them into pieces, index them."""
+    """Add videos: hear, read, cut, index."""
     session: Session = context.obj
+    if estimate:
+        _estimated(session, what)
+        return
     with session.library(record=record, budget_usd=budget, asks=True) as library:
 
         def work(events: Events) -> list[Video]:
@@ -75,6 +79,35 @@ def add(
         _changed(session, library, work)
 
 
+def _estimated(session: Session, what: list[str]) -> None:
+    with session.library() as library:
+        costs = library.estimate(what)
+    document = {
+        "estimate": [
+            {"stage": s, "calls": c.calls, "tokens_in": c.tokens_in, "tokens_out": c.tokens_out, "usd": c.usd}
+            for s, c in costs
+        ]
+    }
+
+    def render(console: Console) -> None:
+        if not costs:
+            console.print("no calls: no language or vision model is configured")
+            return
+        for stage, cost in costs:
+            console.print(
+                f"{stage:<16} {cost.calls:>6} calls {cost.tokens_in + cost.tokens_out:>9} tokens  {_price(cost.usd)}"
+            )
+        unknown = any(cost.usd is None for _, cost in costs)
+        whole = None if unknown else sum(cost.usd or 0.0 for _, cost in costs)
+        console.print(f"about {sum(c.calls for _, c in costs)} calls, {_price(whole)}; nothing was sent", style="bold")
+
+    session.show(document, render)
+
+
+def _price(usd: float | None) -> str:
+    return "price unknown" if usd is None else f"${usd:.4f}"
+
+
 def retry(
     context: typer.Context,
     video: Annotated[str | None, typer.Argument(metavar="[VIDEO]", help="One video (default: all).")] = None,
@@ -85,14 +118,20 @@ def retry(
         float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
     ] = None,
 ) -> None:
-    """Run again what failed, was interrupted or is out of date; nothing that is done is done twice."""
+    """Mend what failed, was stopped or is out of date.
+
+    Nothing that is done is done twice.
+    """
     session: Session = context.obj
     with session.library(record=record, budget_usd=budget, asks=True) as library:
         _changed(session, library, lambda events: library.retry(video, events=events))
 
 
 def rebuild(context: typer.Context) -> None:
-    """Make full text and vectors anew, after another embedding model was chosen or an index was lost."""
+    """Make the indexes anew.
+
+    After another embedding model was chosen, or an index was lost.
+    """
     session: Session = context.obj
     with session.library() as library:
         _changed(session, library, lambda events: library.rebuild(events=events))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from videmus import __version__
-from videmus.cli import adding, asking, keeping, people, system
+from videmus.cli import adding, asking, evaluating, keeping, people, system
 from videmus.cli.session import Session
 from videmus.errors import LibraryError, UsageError, VidemusError
 
@@ -52,7 +52,7 @@ def options(
         logging.getLogger("videmus").setLevel(logging.INFO)
 
 
-for module in (adding, asking, people, keeping, system):
+for module in (adding, asking, people, keeping, evaluating, system):
     module.register(app)
 
 

@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_videos(context: typer.Context, collection: InCollection = None, recording: InRecording = None) -> None:
-    """The videos of the library."""
+    """List the videos of the library."""
     from videmus import documents
     from videmus.cli import render
 
@@ -59,7 +59,10 @@ def show(
     kind: Annotated[str | None, typer.Option(help="slide, clip, window, ten-minute, hour or day.")] = None,
     sheet: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Write a contact sheet of the slides.")] = None,
 ) -> None:
-    """A video's pieces: slides with times, titles and how often shown; clips; what was not run and why."""
+    """Show a video's slides or clips.
+
+    With times, titles and how often each slide was shown; and what was not run, and why.
+    """
     from videmus import documents
     from videmus.cli import render
 
@@ -101,7 +104,7 @@ def search(
     speaker: BySpeaker = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many moments.")] = 10,
 ) -> None:
-    """The moments that fit, best first."""
+    """Find moments, best first."""
     from videmus import documents
     from videmus.cli import render
 
@@ -143,7 +146,10 @@ def ask(
         float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
     ] = None,
 ) -> None:
-    """An answer whose every sentence was checked against the moment it cites, or that the library does not say."""
+    """Answer a question, with checked citations.
+
+    Every sentence was checked against the moment that it cites; or the library does not say.
+    """
     from videmus import documents
     from videmus.cli import render
 
@@ -171,7 +177,10 @@ def chat(
         float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
     ] = None,
 ) -> None:
-    """A conversation: each question may lean on the ones before. An empty line or Ctrl-D ends it."""
+    """Ask question after question.
+
+    Each may lean on the ones before. An empty line or Ctrl-D ends it.
+    """
     from videmus.answer.chat import Exchange
     from videmus.cli import render
 
@@ -200,7 +209,10 @@ def corrections(
     video: Annotated[str | None, typer.Argument(metavar="[VIDEO]", help="One video (default: all).")] = None,
     undo: Annotated[str | None, typer.Option("--undo", metavar="ID", help="Take a correction back.")] = None,
 ) -> None:
-    """Misheard words that were corrected in the speech; the original always stays."""
+    """List, or undo, corrected misheard words.
+
+    The original always stays.
+    """
     from videmus import documents
     from videmus.cli import render
 
@@ -221,7 +233,10 @@ def open_moment(
     video: Annotated[str, VIDEO],
     time: Annotated[str, typer.Argument(metavar="[TIME]", help="754, 12:34, 1:02:03, 12m34s.")] = "0",
 ) -> None:
-    """Open the video at a moment: in a player that can seek (mpv, VLC), else by its link."""
+    """Open a video at a moment.
+
+    In a player that can seek (mpv, VLC, ffplay), else by its link.
+    """
     from videmus.cli.player import play
 
     session: Session = context.obj

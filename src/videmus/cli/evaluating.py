@@ -25,7 +25,7 @@ Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Wh
 Record = Annotated[Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")]
 Budget = Annotated[float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")]
 
-app = typer.Typer(help="Measure answers with the configured model as judge.", no_args_is_help=True)
+app = typer.Typer(help="Measure answers, a model as judge.", no_args_is_help=True)
 
 
 def register(parent: typer.Typer) -> None:

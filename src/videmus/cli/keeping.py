@@ -27,7 +27,9 @@ def export(
     output: Out = None,
     force: Force = False,
 ) -> None:
-    """Subtitles, notes with pictures, chapters, the deck, or everything as an evidence file.
+    """Write subtitles, notes, chapters, a deck, all.
+
+    Subtitles (srt, vtt), notes with pictures (md), chapter lines, the deck (pdf), or everything (json).
 
     Without -o, text goes to standard output.
     """
@@ -48,7 +50,7 @@ def clip(
     output: Out = None,
     force: Force = False,
 ) -> None:
-    """Cut a piece out of a video, exact to the frame."""
+    """Cut a piece out of a video."""
     session: Session = context.obj
     with session.library() as library:
         written = library.clip(video, start, end, output, force=force)
@@ -62,7 +64,7 @@ def frame(
     output: Out = None,
     force: Force = False,
 ) -> None:
-    """Save the picture that is on screen at a moment (png or jpg)."""
+    """Save the picture of a moment (png, jpg)."""
     session: Session = context.obj
     with session.library() as library:
         written = library.frame(video, time, output, force=force)
@@ -77,7 +79,7 @@ def edit(
     recorded_at: Annotated[str | None, typer.Option(help="When it began: 2026-03-05T14:00, DAY3 14:05:09.")] = None,
     recording: Annotated[str | None, typer.Option(help='The timeline it is a part of; "" takes it out.')] = None,
 ) -> None:
-    """Change what you know better: title, collection, when it was recorded."""
+    """Change title, collection, recording time."""
     from videmus import documents
     from videmus.cli import render
     from videmus.errors import UsageError
@@ -95,7 +97,10 @@ def remove(
     video: Annotated[str, VIDEO],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Remove a video from the library, and all that was made of it. The file itself stays."""
+    """Remove a video; its file stays.
+
+    All that was made of it goes from the library.
+    """
     from rich.markup import escape
 
     from videmus import documents

@@ -39,7 +39,7 @@ def graph(
     export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write relations as .csv or .graphml.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many are shown.")] = 50,
 ) -> None:
-    """People, objects and places, and their relations over time."""
+    """Show people, things, and their relations."""
     session: Session = context.obj
     if kind is not None and kind not in ("person", "object", "location"):
         raise UsageError(f"unknown kind {kind!r}", next="one of: person, object, location")
@@ -106,7 +106,7 @@ def speakers(
     end: Annotated[str | None, typer.Option("--end", help="With --name: only up to here.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last naming back.")] = False,
 ) -> None:
-    """Who speaks, and what a person knows better about their names."""
+    """Show and name who speaks."""
     session: Session = context.obj
     with session.library() as library:
         if undo:

@@ -12,16 +12,17 @@ from videmus.cli.session import Session
 
 def register(app: typer.Typer) -> None:
     app.add_typer(models_app, name="models")
+    app.add_typer(cache_app, name="cache")
     app.command()(config)
     app.command()(doctor)
 
 
-models_app = typer.Typer(help="The models: which are used, installed and bundled.", rich_markup_mode=None)
+models_app = typer.Typer(help="List and install models.", rich_markup_mode=None)
 
 
 @models_app.callback(invoke_without_command=True)
 def models(context: typer.Context) -> None:
-    """The models: which are used, installed and bundled."""
+    """List and install models."""
     if context.invoked_subcommand is not None:
         return
     from videmus.models import weights
@@ -59,8 +60,29 @@ def install(
     session.show({"installed": name}, lambda console: console.print(f"installed: {name}"))
 
 
+cache_app = typer.Typer(help="Keep or take replies of models.", rich_markup_mode=None)
+
+
+@cache_app.command("export")
+def export_cache(context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+    """Write every reply that was paid for to a file."""
+    session: Session = context.obj
+    with session.library() as library:
+        count = library.store.export_calls(file)
+    session.show({"replies": count, "file": str(file)}, lambda console: console.print(f"{count} replies in {file}"))
+
+
+@cache_app.command("import")
+def import_cache(context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE", exists=True)]) -> None:
+    """Take replies from such a file: what was asked there is not asked again here."""
+    session: Session = context.obj
+    with session.library() as library:
+        count = library.store.import_calls(file)
+    session.show({"new": count}, lambda console: console.print(f"{count} new replies"))
+
+
 def config(context: typer.Context) -> None:
-    """The settings in force and the file they may be written in."""
+    """Show the settings and their file."""
     from dataclasses import asdict
 
     from videmus import config as settings
@@ -83,7 +105,10 @@ def doctor(
     context: typer.Context,
     offline: Annotated[bool, typer.Option("--offline", help="Prove that nothing needs the network.")] = False,
 ) -> None:
-    """Which models and tools are there, the disk used, and whether the library is whole."""
+    """Check this machine and the library.
+
+    Which models and tools are there, the disk used, and whether the library is whole.
+    """
     from videmus.doctor import checks
 
     session: Session = context.obj

@@ -273,6 +273,12 @@ class Store(Protocol):
     def sizes(self) -> dict[str, int]:
         """Bytes by folder and by table."""
 
+    def export_calls(self, file: Path) -> int:
+        """Write every kept reply to a file, one a line; returns how many."""
+
+    def import_calls(self, file: Path) -> int:
+        """Keep the replies of such a file; returns how many are new. Raises UsageError, and then none is kept."""
+
     # ------------------------------------------------------------ who is who
     @property
     def graph(self) -> GraphStore:

@@ -276,6 +276,20 @@ class SqliteStore(Searching):
         with self._db.writing() as connection:
             calls.keep(connection, key, reply, about)
 
+    def export_calls(self, file: Path) -> int:
+        """Write every kept reply to a file, one a line; returns how many."""
+        count = 0
+        with self._db.reading() as connection, file.open("w", encoding="utf-8") as out:
+            for line in calls.lines(connection):
+                out.write(line)
+                count += 1
+        return count
+
+    def import_calls(self, file: Path) -> int:
+        """Keep the replies of such a file; returns how many are new. All of it or, with a UsageError, nothing."""
+        with self._db.writing() as connection, file.open(encoding="utf-8", errors="replace") as given:
+            return calls.take(connection, given)
+
     # ------------------------------------------------------------ upkeep
 
     def rebuild_indexes(self) -> None:
