@@ -330,3 +330,51 @@ def test_a_second_look_shows_the_pictures_of_the_span_alone(filmed):
     assert [p.label for p in look.pictures] == ["DAY1 00:00:30", "DAY1 00:00:40"]
     assert "It is blue." in part(mind.model.asked("judge")[0], "also found")
     assert answer.cost.calls == 4
+
+
+# ---------------------------------------------------------------- each kind of question meets each difficulty
+
+
+def asked_as(kind, mind, **given):
+    question = next(q for q in questions(two_days().telling, each=1) if q.kind == kind)
+    return ask(mind, question.text, scope=replace(RECORDING, at=question.asked_at), options=question.options, **given)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_stops_early_when_the_memory_answers(kind):
+    answer = asked_as(kind, Mind([*PLANS[kind], CAPTIONS, CAPTIONS], enough_after=1))
+    assert tools_of(answer) == ["plan", PLANS[kind][0]["tool"], "choose"] and answer.cost.calls == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_stops_at_its_budget_with_an_answer(kind):
+    settings = replace(Settings(), agent=AgentSettings(calls=4))
+    answer = asked_as(kind, Mind([*PLANS[kind], CAPTIONS, CAPTIONS]), settings=settings)
+    assert tools_of(answer) == ["plan", PLANS[kind][0]["tool"], "budget", "choose"]
+    assert answer.cost.calls <= 4 and answer.text.startswith("A.")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_survives_a_tool_that_fails(kind):
+    broken = {"tool": "sql", "task": "count", "sql": "PRAGMA table_info(video)"}
+    answer = asked_as(kind, Mind([broken, *PLANS[kind]]))
+    assert answer.steps[1].error and tools_of(answer)[2:] == [*(s["tool"] for s in PLANS[kind]), "choose"]
+    assert answer.citations
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_with_nothing_found_is_answered_as_unsupported(kind):
+    empty = [
+        {**step, "queries": ["qwxzyq"], "source": "Qwxzy", "target": "Vbnmk"}
+        for step in PLANS[kind]
+        if step["tool"] != "summaries"
+    ]
+    answer = asked_as(kind, Mind(empty))
+    assert answer.grounding == "unsupported" and answer.citations == () and answer.cost.calls == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_with_a_contradiction_goes_on_and_is_partial_at_best(kind):
+    answer = asked_as(kind, Mind([PLANS[kind][0], CAPTIONS], enough_after=1, conflict_at=1))
+    assert tools_of(answer) == ["plan", PLANS[kind][0]["tool"], "captions", "choose"]
+    assert answer.grounding == "partial"
