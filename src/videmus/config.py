@@ -382,6 +382,7 @@ class AnswerSettings:
     is_question: float = 0.5  # taken from a sentence that asks itself
     follows_question: float = 0.9  # of the fit of the question that it follows
     nearly: float = 0.8  # of the best sentence's fit: said too
+    line_word: float = 0.2  # of the question's rarity: another line of a slide that holds such a word is quoted too
     bias: float = -1.6
     nearness: float = 5.4  # of the best cosine
     keyword: float = 0.85  # of the best BM25, in units of an unknown word's rarity

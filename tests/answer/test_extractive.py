@@ -70,6 +70,16 @@ def test_what_only_a_slide_says_is_cited_from_it(ask):
     assert "14 hours" in given.text
 
 
+def test_of_a_slide_the_line_that_answers_is_quoted(ask):
+    given = ask("How long does the dough proof in the refrigerator?")
+    assert given.citations[0].quote == "• proof: 14 hours in the refrigerator"
+
+
+def test_a_question_about_what_a_slide_is_titled_is_answered_by_its_points(ask):
+    given = ask("What belongs to sourdough?")
+    assert "Sourdough\n• starter: 120 g\n• proof: 14 hours in the refrigerator" in [c.quote for c in given.citations]
+
+
 def test_a_question_that_was_asked_is_answered_by_what_follows_it(ask):
     given = ask("How hot should the oven be?")
     assert given.citations[0].quote == "Heat it up to two hundred and thirty degrees."

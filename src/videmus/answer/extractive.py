@@ -60,7 +60,10 @@ def answer(
         return Answer(REFUSAL, "unsupported", steps=tuple(steps), confidence=sure)
     ids = list(dict.fromkeys(row.id for r in found.results for row in r.rows))
     retrieved = {row.id: row for row in store.evidence_by_id(ids, scope)}
-    quotes = _chosen(_quotes(found, retrieved, embedder, chosen), chosen)
+    quotes = [
+        _matching_lines(quote, found, embedder, chosen)
+        for quote in _chosen(_quotes(found, retrieved, embedder, chosen), chosen)
+    ]
     videos = {v.id: v for v in (store.video(id) for id in {q.row.video for q in quotes}) if v is not None}
     sentences: list[Sentence] = []
     citations: list[Citation] = []
@@ -223,6 +226,44 @@ def _sentences(row: Evidence, most_words: int) -> list[str]:
         sentence = row.text[first:last]
         found += [sentence[a:b] for a, b in spans(sentence, most_words)]
     return found
+
+
+def _matching_lines(quote: _Quote, found: Ranking, embedder: TextEmbedder | None, settings: AnswerSettings) -> _Quote:
+    """Of a slide, the line that fits best, as far as one that holds another rare word of the question.
+
+    The first line, and one that says no more than the question does, are headings: the answer stands below, and all of it
+    is quoted.
+    """
+    lines = quote.text.split("\n")
+    if quote.row.kind == "speech" or len(lines) < 3:
+        return quote
+    near: NDArray[np.floating] = np.zeros(len(lines))
+    if embedder is not None and found.vector is not None:
+        near = embedder.embed(lines) @ found.vector
+    total = sum(found.idf.values()) or 1e-9
+    there = [{stem(w) for w in words(line)} for line in lines]
+    shares = {
+        t.word: (found.idf[t.word] / total, {k for k, stems in enumerate(there) if stems.intersection(t.counts_as)})
+        for t in found.question.terms
+    }
+    fits = settings.sentence_cosine * near
+    for share, holding in shares.values():
+        fits[list(holding)] += share
+    if _ASKS_NUMBER.search(found.question.text):
+        fits += settings.number_asked * np.array([bool(_NUMBER.search(line)) for line in lines])
+    best = int(fits.argmax())
+    asked: set[str] = set().union(*(t.counts_as for t in found.question.terms))
+    if best == 0:
+        return quote
+    if there[best] <= asked:
+        return replace(quote, text="\n".join(lines[best:]).strip())
+    rare = [holding for share, holding in shares.values() if holding and share >= settings.line_word]
+    below = [holding - {0} for holding in rare if best not in holding and holding != {0}]
+    reached = [best, *(min(holding, key=lambda k: abs(k - best)) for holding in below)]
+    first, last = min(reached), max(reached)
+    if first == 1 and any(0 in holding and best not in holding for holding in rare):
+        first = 0  # the title stands next to it
+    return replace(quote, text="\n".join(lines[first : last + 1]).strip())
 
 
 def _chosen(quotes: Sequence[_Quote], settings: AnswerSettings) -> list[_Quote]:
