@@ -241,7 +241,8 @@ def test_the_planner_is_told_days_times_and_only_the_tools_that_work():
     (plan,) = mind.model.asked("plan")
     recorded, tools = part(plan, "recorded"), part(plan, "tools")
     assert "DAY1 07:30:00" in recorded and "asked at DAY2 08:00:00" in recorded
-    assert "look:" not in tools and "graph:" in tools
+    assert "graph:" in tools
+    assert "look:" not in tools and "screen:" not in tools, "nobody sees, and nothing was on screen"
 
 
 def test_a_tool_that_is_switched_off_is_not_offered_and_not_run():

@@ -46,6 +46,15 @@ ABOUT: Mapping[Tool, str] = {
 }
 
 
+_KINDS: Mapping[Tool, tuple[EvidenceKind, ...]] = {
+    "transcript": ("speech",),
+    "screen": ("screen",),
+    "captions": ("caption", "scene", "clip"),
+    "summaries": ("summary",),
+}
+"""What the tools over text search."""
+
+
 class PlannedStep(BaseModel):
     """One step of a plan, as the model gives it; what a tool does not need stays empty."""
 
@@ -107,7 +116,8 @@ def available(parts: Parts, scope: Scope) -> list[Tool]:
         on = [tool for tool in on if tool != "look"]
     if "graph" in on and not parts.graph.worlds(scope):
         on.remove("graph")
-    return on
+    whole = replace(scope, stream=None, facet=None, speaker=None)
+    return [tool for tool in on if tool not in _KINDS or parts.store.evidence(whole, _KINDS[tool], 1)]
 
 
 def use(parts: Parts, step: PlannedStep, scope: Scope, first_day: int | None) -> Found:
@@ -116,12 +126,8 @@ def use(parts: Parts, step: PlannedStep, scope: Scope, first_day: int | None) ->
     if tool is None or not getattr(parts.settings.agent, _SETTING.get(tool, tool)):
         raise UsageError(f"there is no tool {step.tool!r}", next=f"the tools are {', '.join(available(parts, scope))}")
     narrowed = _narrowed(scope, step, first_day)
-    if tool == "transcript":
-        return _searched(parts, step, narrowed, ("speech",))
-    if tool == "screen":
-        return _searched(parts, step, narrowed, ("screen",))
-    if tool == "captions":
-        return _searched(parts, step, narrowed, ("caption", "scene", "clip"))
+    if tool in ("transcript", "screen", "captions"):
+        return _searched(parts, step, narrowed, _KINDS[tool])
     if tool == "frames":
         return _frames(parts, step, narrowed)
     if tool == "graph":
@@ -269,7 +275,7 @@ def _sql(parts: Parts, step: PlannedStep, scope: Scope) -> Found:
 
 def _summaries(parts: Parts, step: PlannedStep, scope: Scope) -> Found:
     """Finished summaries that fit the queries, and what no summary covers yet, built on the fly."""
-    found = _searched(parts, step, scope, ("summary",))
+    found = _searched(parts, step, scope, _KINDS["summaries"])
     videos = _videos(parts.store, scope)
     if scope.at is None:
         return found
