@@ -10,6 +10,7 @@ from typing import Any
 
 from videmus import clock
 from videmus.model import Answer, Citation, Correction, Moment, Segment, Video, to_plain
+from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
 
 Document = dict[str, Any]
@@ -46,6 +47,17 @@ def stage(work: Work) -> Document:
         "seconds": round(work.seconds, 3),
         "calls": work.calls,
         "cost": work.usd,
+    }
+
+
+def timeline(item: Timeline) -> Document:
+    return {
+        "start": clock.format_clock(item.start),
+        "end": clock.format_clock(item.end),
+        "recorded_ms": item.recorded_ms,
+        "seams": [
+            {"kind": s.kind, "start": clock.format_clock(s.start), "end": clock.format_clock(s.end)} for s in item.seams
+        ],
     }
 
 

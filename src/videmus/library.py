@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from videmus.ingest.pipeline import Events
     from videmus.models.minds import Minds
     from videmus.people import People
+    from videmus.segment.timeline import Timeline
     from videmus.store.protocol import Store, Work
 
 T = TypeVar("T")
@@ -112,6 +113,12 @@ class Library:
 
         found = self.store.videos(Scope(collection=collection, recording=recording))
         return [video for video in found if not is_recording(video)]
+
+    def timeline(self, recording: str) -> Timeline:
+        """A recording's files by the clock, with the gaps and overlaps between them."""
+        from videmus.segment.timeline import timeline
+
+        return timeline(recording, self.store.videos(Scope(recording=recording)))
 
     def video(self, name: str) -> Video:
         """The video of this id, unique prefix of an id, or title.

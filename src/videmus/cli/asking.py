@@ -50,7 +50,17 @@ def list_videos(context: typer.Context, collection: InCollection = None, recordi
     session: Session = context.obj
     with session.library() as library:
         found = library.videos(collection=collection, recording=recording)
-        session.show({"videos": [documents.video(v) for v in found]}, lambda console: render.videos(console, found))
+        document: dict[str, Any] = {"videos": [documents.video(v) for v in found]}
+        line = library.timeline(recording) if recording else None
+        if line:
+            document["timeline"] = documents.timeline(line)
+
+        def lines(console: Console) -> None:
+            render.videos(console, found)
+            if line:
+                render.timeline(console, line)
+
+        session.show(document, lines)
 
 
 def show(

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from videmus import clock
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
+from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
 
 STATE_STYLE = {"ready": "green", "partial": "yellow", "failed": "red", "processing": "cyan"}
@@ -32,6 +33,20 @@ def videos(console: Console, items: Sequence[Video]) -> None:
     for item in items:
         if item.reason:
             console.print(f"{item.id}  [yellow]{escape(item.reason)}[/yellow]")
+
+
+def timeline(console: Console, line: Timeline) -> None:
+    """From when to when a recording goes, how much of it is there, its gaps and overlaps."""
+    if not line.parts:
+        console.print("no file has a clock time: give --recorded-at, or names that tell it")
+        return
+    span_text = f"{clock.format_clock(line.start)} – {clock.format_clock(line.end)}"
+    console.print(f"{span_text}, {clock.format_time(line.recorded_ms)} recorded, {len(line.seams)} gaps and overlaps")
+    for seam in line.seams[:20]:
+        when = f"{clock.format_clock(seam.start)} – {clock.format_clock(seam.end)}"
+        console.print(f"[dim]{seam.kind} {when} ({clock.format_time(seam.length_ms)})[/dim]")
+    if len(line.seams) > 20:
+        console.print(f"[dim]… and {len(line.seams) - 20} more[/dim]")
 
 
 def summary(console: Console, items: Sequence[Video], works: Mapping[str, Sequence[Work]]) -> None:
