@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from decimal import Decimal
 
@@ -131,3 +132,11 @@ def test_scripts_without_spaces_are_compared_too():
 
 def test_an_empty_slide_lacks_nothing():
     assert not lacking([], "Anything").flawed(0.0)
+
+
+@pytest.mark.parametrize("piece", ["1", "1.", "1,", "1 000 ", "a1", "one ", "1e", "1:", "a", "学", " ", "-"])
+def test_long_hostile_texts_are_read_in_linear_time(piece):
+    text = piece * (30_000 // len(piece)) + "x"
+    began = time.process_time()
+    values(text), names(text), lacking([text], text), refined_soundex(text)
+    assert time.process_time() - began < 5, "quadratic matching would take minutes"

@@ -21,7 +21,7 @@ from videmus.store.words import stem
 from videmus.understand.extractive import content_words
 
 LONGEST_SENTENCE = 1_000
-_MARKS = re.compile(r"\s*[\[(【]\s*(?:E?\d+(?:\s*[,;–-]\s*E?\d+)*)\s*[\])】](?=[\s.,;:!?]|$)", re.I)
+_MARKS = re.compile(r" ?[\[(【]\s*(?:E?\d+(?:\s*[,;–-]\s*E?\d+)*)\s*[\])】](?=[\s.,;:!?]|$)", re.I)
 """Citation marks that a model writes into a sentence: only ours are shown."""
 
 _LABEL = re.compile(r"\W*(?:evidence\s*)?(E\d+)\W*", re.I | re.A)
@@ -114,4 +114,4 @@ def _stems(text: str) -> set[str]:
 def _cleaned(text: str) -> str:
     """One line without citation marks of the model's own, control characters and direction overrides."""
     kept = "".join(c if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") or c == "\u200d" else " " for c in text)
-    return " ".join(_MARKS.sub("", kept).split())
+    return _MARKS.sub("", " ".join(kept.split())).strip()

@@ -25,10 +25,11 @@ _SCALES = {
     "k": 1000, "m": 10**6, "bn": 10**9,
 }  # fmt: skip
 
-_NAME = re.compile(r"(?=[^\W_]*[^\W\d_])(?=[^\W_]*\d)[^\W_]+(?:\.\d+)*")
-_DIGITS = r"\d+(?:[ \u00a0\u202f']\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*"
+_NAME = re.compile(r"(?<![^\W_])(?=\d*+[^\W\d_])(?=[^\W\d_]*+\d)[^\W_]++(?:\.\d++)*+")
+_PLAIN = r"\d++(?:[.,]\d++)*+"
+_DIGITS = rf"\d{{1,3}}(?:[ \u00a0\u202f']\d{{3}})++(?!\d)(?:[.,]\d++)?|{_PLAIN}"
 _NUMBER = re.compile(
-    rf"(?P<sign>(?<![^\s(\[{{=:,;|/*·×])-)?(?P<digits>{_DIGITS})(?P<power>e[-+]?\d+)?"
+    rf"(?P<sign>(?<![^\s(\[{{=:,;|/*·×])-)?(?<!\d)(?P<digits>{_DIGITS})(?P<power>e[-+]?\d+)?"
     r"(?:st|nd|rd|th|\s?(?P<scale>thousand|million|billion|trillion|bn|k|m))?(?![^\W_])",
     re.I,
 )
@@ -79,7 +80,7 @@ def values(text: str) -> set[Decimal]:
         stated |= {abs(v) for v in number.readings}
     for match in _NUMBER.finditer(plain):  # names lend their digits: "GPT-4" states 4, "v3.5" states 3.5
         stated |= _plain_readings(match["digits"])
-    for digits in re.findall(_DIGITS, plain):
+    for digits in re.findall(_PLAIN, plain):  # "3 100" is also 3 and 100
         stated |= _plain_readings(digits)
     if re.search(r"\bone\b|\b(?:a|an) (?:hundred|thousand|million)\b", plain, re.I):
         stated.add(Decimal(1))
