@@ -108,6 +108,14 @@ class TestTables:
         )
         assert rows[1] == "Systemic lupus erythematosus | 34"
 
+    def test_a_low_letter_stands_on_the_line_of_the_number_before_it(self) -> None:
+        page = [
+            TextLine("Boston, United States", (0.077, 0.535, 0.378, 0.602), 0.99),
+            TextLine("m", (0.721, 0.543, 0.768, 0.6), 0.99),  # the detector's boxes overlap
+            TextLine("3", (0.699, 0.535, 0.735, 0.6), 0.99),
+        ]
+        assert page_text(page) == "Boston, United States | 3 m"
+
 
 class TestLists:
     def one_after_the_other(self, left: list[tuple[float, str]], right: list[tuple[float, str]]) -> bool:

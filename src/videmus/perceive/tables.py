@@ -30,6 +30,7 @@ _ROW_GAPS = (0.5, 0.35, 0.2)  # of a line's height, between rows of a table with
 _CELL_LEADING = 0.6  # of a line's height, at most between the lines of one cell
 _BESIDE = 0.5  # of a line's height: wrapped cells of a row begin, or have their middles, level
 _SURE_ROWS = 3  # of a table with wrapped cells: fewer may be an accident of what stands beside each other
+_PADDING = 0.5  # of a line's height: the detector's boxes reach a quarter of it over each end of the letters
 _CELL_GAP = 0.25  # of a line's height, between columns of a table
 
 
@@ -253,12 +254,19 @@ def rows_of(pieces: list[Piece]) -> Block:
     """Pieces that stand side by side, each row from left to right."""
     rows: Block = []
     for piece in sorted(pieces, key=lambda p: p.middle):
-        if rows and all(
-            abs(piece.middle - p.middle) < 0.5 * min(piece.height, p.height)
-            and (piece.left >= p.right - 0.3 * p.height or piece.right <= p.left + 0.3 * p.height)
-            for p in rows[-1]
-        ):
+        if rows and all(_stand_beside(piece, p) for p in rows[-1]):
             rows[-1].append(piece)
         else:
             rows.append([piece])
     return [sorted(row, key=lambda p: p.left) for row in rows]
+
+
+def _stand_beside(one: Piece, other: Piece) -> bool:
+    """Whether pieces share a line: their middles are level, or the lower stands on the higher one's line ("3 m")."""
+    overlap = min(one.right, other.right) - max(one.left, other.left)
+    if overlap > _PADDING * min(one.height, other.height, one.right - one.left, other.right - other.left):
+        return False
+    small, large = sorted((one, other), key=lambda p: p.height)
+    level = abs(one.middle - other.middle) < 0.5 * small.height
+    on_line = abs(small.bottom - large.bottom) < _LEVEL * small.height and small.height > 0.4 * large.height
+    return level or on_line
