@@ -80,7 +80,7 @@ class Library:
 
         self.path = Path(path) if path is not None else config.default_library()
         self.settings = settings or config.load()
-        self.store: Store = SqliteStore(self.path, self.settings.store)
+        self.store: Store = SqliteStore(self.path, self.settings.store, self.settings.vectors)
         self.minds = minds or Minds(
             self.settings, calls=self.store, record=Path(record) if record else None, budget_usd=budget_usd
         )

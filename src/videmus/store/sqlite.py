@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 
-from videmus.config import StoreSettings
+from videmus.config import StoreSettings, VectorSettings
 from videmus.errors import LibraryError, NotFoundError, UsageError
 from videmus.model import Evidence, EvidenceKind, Frame, Origin, Relation, Row, Scope, Segment, SegmentKind, Video
 from videmus.store import calls, checks, ledger, videos
@@ -63,14 +63,16 @@ class SqliteStore(Searching):
     Raises LibraryError when the folder is foreign, damaged, of a newer Videmus, or cannot be made.
     """
 
-    def __init__(self, folder: Path, settings: StoreSettings | None = None) -> None:
+    def __init__(
+        self, folder: Path, settings: StoreSettings | None = None, vectors: VectorSettings | None = None
+    ) -> None:
         self.folder = folder
         _make_folder(folder)
         self._db = Database(folder / "library.db", settings or StoreSettings())
         self._pictures = Pictures(folder / "frames")
         self._leases = Leases(folder / "locks")
         self._origins: dict[int, Origin] = {}
-        self._followers: tuple[Follower, ...] = self._follow(folder)
+        self._followers: tuple[Follower, ...] = self._follow(folder, vectors)
         self.graph = GraphStore(self._db)
         self.entities = EntityStore(self._db)
         self.frame_vectors = FrameVectors(self._db, folder / "vectors")
