@@ -83,6 +83,10 @@ class Describer:
                 "description": whole,
                 "concepts": [{"name": pieces.get("title of the slide", "it"), "explanation": whole[:150]}],
             }
+        if "paragraph" in wanted:
+            return {"paragraph": " ".join(text for text in pieces.values())[:400]}
+        if "relations" in wanted:
+            return {"relations": [], "also_called": []}
         if "statements" in wanted:
             labels = re.findall(r"^\[(P\d+)\] \S+ (.{0,120})", pieces["pieces"], re.M)
             return {"statements": [{"text": t, "pieces": [n]} for n, t in labels], "terms": []}

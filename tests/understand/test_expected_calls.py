@@ -34,6 +34,13 @@ def test_footage_is_clips_and_no_slides():
     assert found["clip"] == 2 and "vision" not in found and "scene" not in found
 
 
+def test_what_was_seen_or_belongs_to_a_recording_is_fused_and_related():
+    seen = calls(Known(HOUR, slides=8, looks=14))
+    assert seen["captions"] == 120 and seen["graph"] == 12
+    assert "captions" not in calls(Known(HOUR, slides=0, looks=0))
+    assert calls(Known(HOUR, slides=0, looks=0, recording=True))["captions"] == 120
+
+
 @pytest.mark.parametrize("off", ["keywords", "vision", "consolidation", "critic"])
 def test_a_stage_that_is_switched_off_costs_nothing(off):
     settings = replace(SETTINGS, premind=replace(PremindSettings(), **{off: False}))

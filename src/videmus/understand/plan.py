@@ -32,13 +32,14 @@ CRITIC_CALLS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a video. None is guessed."""
+    """What is known of a video; None is guessed. `recording`: it is part of one, and gets captions and a graph."""
 
     duration_ms: int
     slides: int | None = None
     looks: int | None = None
     clips: tuple[tuple[int, int], ...] = ()
     spoken_characters: int | None = None
+    recording: bool = False
 
 
 def expected_calls(video: Known, settings: Settings) -> list[Expected]:
@@ -63,6 +64,12 @@ def expected_calls(video: Known, settings: Settings) -> list[Expected]:
         frames = sum(len(frame_times(start, end, settings.clips)) for start, end in video.clips)
         tokens_in = frames * CLIP_PICTURE_TOKENS + len(video.clips) * INSTRUCTION_TOKENS + said
         found.append(Expected("clip", "vision", len(video.clips), tokens_in, len(video.clips) * 400))
+    if looks or video.recording:
+        fused = math.ceil(video.duration_ms / settings.graph.caption_ms)
+        tokens_in = fused * (INSTRUCTION_TOKENS + 120) + said
+        found.append(Expected("captions", "language", fused, tokens_in, fused * 120))
+        related = math.ceil(fused / settings.graph.captions_per_call) * (2 if settings.graph.interval_pass else 1)
+        found.append(Expected("graph", "language", related, related * INSTRUCTION_TOKENS + fused * 240, related * 600))
     told = slides * 500 * 4 + len(video.clips) * 400 * 4 or spoken
     parts = math.ceil(told / settings.summary.part_characters)
     found.append(Expected("summary-map", "language", parts, told // 4 + parts * INSTRUCTION_TOKENS, parts * 700))
