@@ -31,7 +31,7 @@ def luma_of(image: NDArray[np.uint8], width: int) -> Plane:
         for x in range(step):
             pixel = cut[y::step, x::step].astype(np.uint32)
             total += 77 * pixel[..., 0] + 150 * pixel[..., 1] + 29 * pixel[..., 2]
-    return (total // (256 * step * step)).astype(np.uint8)
+    return np.asarray(total // (256 * step * step), np.uint8)
 
 
 def changed_cells(a: Plane, b: Plane, settings: ReadingSettings) -> Cells:
@@ -101,8 +101,8 @@ def _is_blank(luma: Plane, box: Box, level: int) -> bool:
 def _bounds(cells: Cells) -> list[tuple[int, int, int, int]]:
     """Bounds of changed cells in bands of rows, each band cut at its widest empty stretch: few boxes, whatever the noise."""
     found = []
-    for top, bottom in _runs(cells.any(axis=1), 1):
-        for left, right in _runs(cells[top:bottom].any(axis=0), 6):
+    for top, bottom in _runs(np.asarray(cells.any(axis=1)), 1):
+        for left, right in _runs(np.asarray(cells[top:bottom].any(axis=0)), 6):
             inner = np.flatnonzero(cells[top:bottom, left:right].any(axis=1))
             found.append((left, top + int(inner[0]), right, top + int(inner[-1]) + 1))
     return found
