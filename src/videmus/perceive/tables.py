@@ -207,7 +207,9 @@ def _rows_of_cells(columns: list[list[Piece]], bands: list[list[Piece]], height:
             return None
         alike = len({len(cell) for cell in cells}) == 1
         waiting += not alike and (not begin or k < full[-1])
-        merged += alike and len(cells[0]) > 1
+        if alike and len(cells[0]) > 2:
+            return None  # rows that were taken for one
+        merged += alike and len(cells[0]) == 2  # these may be two rows too
     pitches = {tuple(map(len, rows[k])) for k in full}
     if not waiting or merged > waiting or (len(pitches) == 1 and len(columns) == 2 and not values):
         return None
