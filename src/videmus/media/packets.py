@@ -31,6 +31,10 @@ NONREF_ABOVE_FPS = 20.0
 """Above this rate pictures that no other needs are left out of dense decoding: those left are still under 0.15 s apart."""
 
 
+WARM_MS = 1_000
+"""So long before the pictures asked for decoding is whole again."""
+
+
 @dataclass(slots=True)
 class Group:
     """Packets from one keyframe to the next, in decoding order. `times_ms` and `sizes` (bytes) are theirs, `keys` which are
@@ -230,10 +234,16 @@ class PacketReader:
                 due = at_ms + spacing_ms
         return chosen
 
-    def _through(self, decoder: Any, packets: list[Any], *, drain: bool) -> Iterator[Any]:
-        """Frames of the packets in order of display. `drain` gives the delayed ones too, and readies the decoder anew."""
+    def _through(self, decoder: Any, packets: list[Any], *, drain: bool, from_ms: int = 0) -> Iterator[Any]:
+        """Frames of the packets in order of display. `drain` gives the delayed ones too, and readies the decoder anew. Well
+        before `from_ms` only what later frames refer to is decoded."""
+        sparse = self.fps > NONREF_ABOVE_FPS
         try:
             for packet in [*packets, None] if drain else packets:
+                if decoder is self._dense and not sparse:
+                    at_ms = None if packet is None else self._ms(packet.pts)
+                    early = at_ms is not None and at_ms < from_ms - WARM_MS
+                    decoder.skip_frame = "NONREF" if early else "DEFAULT"
                 try:
                     frames = decoder.decode(packet)
                 except av.error.EOFError:

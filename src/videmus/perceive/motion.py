@@ -30,8 +30,14 @@ def differing(a: Luma, b: Luma, threshold: int) -> Mask:
 
 def likeness(a: Luma, b: Luma) -> float:
     """Correlation of two planes, coarsely seen: 1 for one picture, about 0 for two that have nothing in common."""
-    one, other = (np.add.reduceat(np.add.reduceat(x, np.arange(0, x.shape[0], CELL), axis=0, dtype=np.float64),
-                  np.arange(0, x.shape[1], CELL), axis=1).ravel() for x in (a, b))  # fmt: skip
+    rows, columns = a.shape[0] // CELL, a.shape[1] // CELL
+    one, other = (
+        x[: rows * CELL, : columns * CELL]
+        .reshape(rows, CELL, columns, CELL)
+        .sum(axis=(1, 3), dtype=np.uint32)
+        .astype(np.float64)
+        for x in (a, b)
+    )
     one = one - one.mean()
     other = other - other.mean()
     scale = float(np.sqrt((one * one).sum() * (other * other).sum()))
@@ -41,11 +47,12 @@ def likeness(a: Luma, b: Luma) -> float:
 def cells(mask: Mask) -> NDArray[np.int64]:
     """How many pixels of each cell of 8 × 8 are set; the picture is padded to whole cells."""
     height, width = mask.shape
-    padded = np.zeros((-(-height // CELL) * CELL, -(-width // CELL) * CELL), np.uint8)
-    padded[:height, :width] = mask
-    rows = np.add.reduceat(padded, np.arange(0, padded.shape[0], CELL), axis=0, dtype=np.int64)
-    counts: NDArray[np.int64] = np.add.reduceat(rows, np.arange(0, padded.shape[1], CELL), axis=1)
-    return counts
+    bits = np.packbits(mask, axis=1)  # a cell is 8 wide: one byte of each of its rows
+    rows = -(-height // CELL)
+    if height % CELL:
+        bits = np.pad(bits, ((0, rows * CELL - height), (0, 0)))
+    counts = np.bitwise_count(bits).reshape(rows, CELL, -(-width // CELL)).sum(axis=1, dtype=np.int64)
+    return np.asarray(counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,8 @@ def regions(mask: Mask, least: int) -> list[Region]:
     wide = np.pad(counts, 1)
     quads = wide[:-1, :-1] + wide[1:, :-1] + wide[:-1, 1:] + wide[1:, 1:]
     strong = quads >= least
+    if not strong.any():
+        return []
     near = strong[:-1, :-1] | strong[1:, :-1] | strong[:-1, 1:] | strong[1:, 1:]
     occupied = near & (counts > 0)
     found = []

@@ -104,9 +104,12 @@ def _words(before: Page, after: Page, went: Loss) -> _Words:
         places[word.word].append(word)
     lost, moves = [], []
     for word in before.words:
-        if is_page_number(word) or not (_is_gone(word.box, went) or _is_replaced(word, before, after)):
-            continue
         near = [_shift(word, other) for other in places[word.word]]
+        gone = _is_gone(word.box, went)
+        if not gone and any(abs(across) + abs(down) < HERE for across, down in near):
+            continue
+        if is_page_number(word) or not (gone or _is_replaced(word, before, after)):
+            continue
         if near:
             moves.append((word, min(near, key=lambda d: abs(d[0]) + abs(d[1]))))
         elif not _like_one_of(word, after):
@@ -116,6 +119,9 @@ def _words(before: Page, after: Page, went: Loss) -> _Words:
         return _Words([], True)
     return _Words(lost + [word for word, _ in far])
 
+
+HERE = 0.01
+"""A word read so near to where it stood, of the picture's side, stands there still."""
 
 NEAR = 0.03
 """How far a word may have moved, of the picture's side, and still be a state's: text that is centred anew as it grows."""
@@ -174,8 +180,10 @@ def _like_one_of(word: Placed, page: Page) -> bool:
 
 
 def _overlap(a: Box, b: Box) -> bool:
-    across = min(a[2], b[2]) - max(a[0], b[0])
     down = min(a[3], b[3]) - max(a[1], b[1])
+    if down <= 0:
+        return False
+    across = min(a[2], b[2]) - max(a[0], b[0])
     return across > 0.5 * min(a[2] - a[0], b[2] - b[0]) and down > 0.5 * min(a[3] - a[1], b[3] - b[1])
 
 

@@ -92,12 +92,17 @@ def reduced(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Brightness some 640 wide: (red + 2 green + blue) / 4, each pixel the mean of what it covers."""
     step = max(1, round(image.shape[1] / WIDTH))
     height, width = image.shape[0] // step * step, image.shape[1] // step * step
-    total = np.zeros((height // step, width), np.uint32)
+    total = np.zeros((height // step, width), np.uint16 if step < 8 else np.uint32)
     for y in range(step):
-        line = image[y:height:step, :width].astype(np.uint16)
-        total += line[..., 0] + 2 * line[..., 1] + line[..., 2]
-    across = np.add.reduceat(total, np.arange(0, width, step), axis=1) if step > 1 else total
-    return np.asarray(across / np.float32(4 * step * step), np.float32)
+        line = image[y:height:step, :width]
+        total += line[..., 0]
+        total += line[..., 1]
+        total += line[..., 1]
+        total += line[..., 2]
+    across = total[:, ::step].astype(np.float32)
+    for x in range(1, step):
+        across += total[:, x::step]
+    return across / np.float32(4 * step * step)
 
 
 def _edges(luma: NDArray[np.uint8]) -> Mask:

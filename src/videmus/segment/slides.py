@@ -272,12 +272,13 @@ class _Deck:
 
 
 def _may_be(one: Page, other: Page) -> bool:
-    """A cheap look before the comparison: their coarse pictures correlate, or they share words."""
+    """A cheap look before the comparison: most of the poorer page's words stand on the other, or, without words, their coarse
+    pictures correlate."""
     if one.coarse.shape != other.coarse.shape:
         return False
+    words, others = {w.word for w in one.words}, {w.word for w in other.words}
+    if min(len(words), len(others)) >= 4:
+        return len(words & others) >= 0.6 * min(len(words), len(others))
     a, b = one.coarse - one.coarse.mean(), other.coarse - other.coarse.mean()
     scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    if scale > 0 and float((a * b).sum()) / scale > 0.5:
-        return True
-    words, others = {w.word for w in one.words}, {w.word for w in other.words}
-    return len(words & others) > 0.5 * min(len(words), len(others)) > 0
+    return scale > 0 and float((a * b).sum()) / scale > 0.5
