@@ -40,8 +40,8 @@ EXACT = 40_000
 NARROW = 2_000
 """Frames of a scope, of more than `EXACT`, whose vectors are read and compared one by one."""
 
-PROBES = 24
-"""Lists of the inverted file that are looked into, of some 1,000: measured with `bench/week.py year`."""
+PROBES = 16
+"""Lists of the inverted file that are looked into, of some 1,000: measured with `bench/week.py frames`."""
 
 RERANKED = 4
 """For each wanted frame so many candidates are compared by their full vectors."""
@@ -334,7 +334,12 @@ class _Space:
             bits = np.packbits(allowed, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(bits))
         probes = min(int(self._index.nlist), round(PROBES * min(narrowed, 8.0)))
-        _, found = self._index.search(queries, wanted, params=_parameters(faiss, probes, selector))
+        threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)  # one to three queries: waiting for a second thread takes longer than the search
+        try:
+            _, found = self._index.search(queries, wanted, params=_parameters(faiss, probes, selector))
+        finally:
+            faiss.omp_set_num_threads(threads)
         return np.unique(found[found >= 0])
 
     # ------------------------------------------------------------ the cache in vectors/
