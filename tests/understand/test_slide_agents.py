@@ -476,6 +476,13 @@ def test_a_language_model_that_does_not_see_corrects_and_consolidates():
     assert all(not p.pictures for p in model.prompts)
 
 
+def test_without_the_correction_the_speech_stays_as_it_was_heard_and_says_so():
+    model = ScriptedModel(hearing(("nave bays", "naive Bayes", True)))
+    (narration,) = of_kind(Lecture(BAYES).understood(model, settings=replace(SETTINGS, correction=False)), "narration")
+    assert narration.text == BAYES[2] and narration.origin.model is None
+    assert narration.origin.settings == {"not_run": ["correction"]}
+
+
 @pytest.mark.parametrize(
     ("off", "unasked"), [("vision", "vision"), ("consolidation", "consolidation"), ("keywords", "keywords")]
 )

@@ -34,7 +34,7 @@ from videmus.understand.agents import ConsolidationReply, CriticReply, KeywordsR
 from videmus.understand.check import lacking
 from videmus.understand.corrections import Suggestion, corrected, judged
 from videmus.understand.material import Material, materials
-from videmus.understand.memory import KnowledgeMemory
+from videmus.understand.memory import Entry, KnowledgeMemory
 from videmus.understand.numbers import values
 
 VERSION = 1
@@ -211,7 +211,8 @@ class _Lecture:
         original = material.transcript
         remarks: dict[str, Any] = {}
         corrections: tuple[Correction, ...] = ()
-        if keywords is None or not self._settings.correction:
+        model = self._reader.name if self._reader and keywords and self._settings.correction else None
+        if keywords is None or model is None:
             remarks["not_run"] = ["correction"]
         else:
             suggestions = [Suggestion(m.heard, m.meant, m.certain) for m in keywords.misheard]
@@ -222,7 +223,7 @@ class _Lecture:
             if sorted_out.refused:
                 remarks["refused"] = [list(r) for r in sorted_out.refused]
         text = corrected(original, corrections)
-        origin = Origin("correction", VERSION, self._reader.name if keywords and self._reader else None, remarks)
+        origin = Origin("correction", VERSION, model, remarks)
         detail = NarrationDetail(original, corrections)
         return _row(material, "narration", text, origin, detail, tuple(row.id for row in material.speech))
 
@@ -236,27 +237,36 @@ class _Lecture:
         if vision is None or picture is None:
             return _Seen(recognised_text(material), None, 0, {"not_run": ["vision", "critic"]})
         knowledge = self._memory.recall(keywords) if self._memory else []
-        tokens, most = self._settings.reply_tokens, self._settings.critic_calls
-        reply = vision.ask(agents.vision_prompt(material, picture, knowledge, tokens), VisionReply).value
-        calls, content = 1, False
-        while reply.slide and self._settings.critic and calls < most and not content:
-            lack = lacking(material.lines, reply.description)
-            if not (self._settings.critic_always or reply.figure or lack.flawed(self._settings.critic_words)):
-                break
-            verdict = vision.ask(
-                agents.critic_prompt(material, picture, reply.description, lack, tokens), CriticReply
-            ).value
-            calls += 1
-            content = verdict.complete or not verdict.faults
-            if not content and calls < most:
-                prompt = agents.vision_prompt(material, picture, knowledge, tokens, reply.description, verdict.faults)
-                better = vision.ask(prompt, VisionReply).value
-                reply = better if better.slide else reply
-                calls += 1
+        text, turns = self._looked_at(material, vision, picture, knowledge)
         remarks: dict[str, Any] = {} if self._settings.critic else {"not_run": ["critic"]}
         if knowledge:
             remarks["knowledge"] = [entry.names[0] for entry in knowledge]
-        return _Seen(reply.description, vision.name, calls, remarks)
+        return _Seen(text, vision.name, turns, remarks)
+
+    def _looked_at(
+        self, material: Material, vision: LanguageModel, picture: Picture, knowledge: Sequence[Entry]
+    ) -> tuple[str, int]:
+        """Vision agent and critic in turns: the description that stands, and the calls of both together.
+
+        The turns end when nothing lacks and there is no figure, when the critic is content, or at the most calls allowed.
+        """
+        tokens, most = self._settings.reply_tokens, self._settings.critic_calls
+        reply = vision.ask(agents.vision_prompt(material, picture, knowledge, tokens), VisionReply).value
+        calls = 1
+        while reply.slide and self._settings.critic and calls < most:
+            lack = lacking(material.lines, reply.description)
+            if not (self._settings.critic_always or reply.figure or lack.flawed(self._settings.critic_words)):
+                break
+            prompt = agents.critic_prompt(material, picture, reply.description, lack, tokens)
+            verdict = vision.ask(prompt, CriticReply).value
+            calls += 1
+            if verdict.complete or not verdict.faults or calls == most:
+                break
+            prompt = agents.vision_prompt(material, picture, knowledge, tokens, reply.description, verdict.faults)
+            better = vision.ask(prompt, VisionReply).value
+            reply = better if better.slide else reply
+            calls += 1
+        return reply.description, calls
 
     def _shown_before(self, material: Material) -> Evidence | None:
         """The vision row of an earlier showing of this slide in the same state: nearly the same words, the same numbers."""
