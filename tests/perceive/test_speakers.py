@@ -70,6 +70,17 @@ def test_an_utterance_is_cut_where_the_speaker_changes_between_its_words():
     assert len(second.detail.words) == 3 and first.id != second.id
 
 
+def test_a_border_inside_a_sentence_moves_to_its_nearer_end():
+    words = tuple(Word(k * 500, k * 500 + 400, w) for k, w in enumerate("Neither did I. I thought so.".split()))
+    turns = [Turn(0, 950, "ann"), Turn(950, 3_000, "bob")]
+    assert [
+        (r.speaker, r.text) for r in with_speakers([said("Neither did I. I thought so.", 0, 2_900, words)], turns)
+    ] == [
+        ("ann", "Neither did I."),
+        ("bob", "I thought so."),
+    ]
+
+
 def test_what_no_turn_covers_has_no_speaker_and_who_had_one_keeps_it():
     quiet, known = with_speakers(
         [said("Hm.", 90_000, 91_000), said("Yes.", 0, 500, speaker="Eve")], [Turn(0, 1_000, "ann")]

@@ -31,6 +31,9 @@ OVERLAP_MS = 60_000
 LEAST_SHARE = 0.3
 """An utterance gets the speaker whose turns cover most of it, and at least this share."""
 
+NEAR_WORDS = 2
+"""A turn's border so many words from the end of a sentence is meant to be there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -128,6 +131,7 @@ def _runs(words: Sequence[Word], turns: Sequence[Turn]) -> list[tuple[str | None
         speakers[k] = speakers[k] or speakers[k - 1]
     for k in range(len(speakers) - 2, -1, -1):
         speakers[k] = speakers[k] or speakers[k + 1]
+    _change_at_sentences(speakers, words)
     runs: list[tuple[str | None, tuple[Word, ...]]] = []
     for speaker, word in zip(speakers, words, strict=True):
         if runs and runs[-1][0] == speaker:
@@ -135,6 +139,19 @@ def _runs(words: Sequence[Word], turns: Sequence[Turn]) -> list[tuple[str | None
         else:
             runs.append((speaker, (word,)))
     return runs
+
+
+def _change_at_sentences(speakers: list[str | None], words: Sequence[Word]) -> None:
+    """A change of speaker inside a sentence is moved to the sentence's nearer end, where that is at most two words off:
+    turns are timed by ear, and nobody takes over in the middle of "Neither did I"."""
+    ends = [0, *(k + 1 for k, word in enumerate(words) if word.text.rstrip("\"'”’)").endswith((".", "?", "!", "…")))]
+    for k in range(1, len(words)):
+        if speakers[k] != speakers[k - 1] and k not in ends:
+            nearest = min((e for e in ends if abs(e - k) <= NEAR_WORDS), key=lambda e: (abs(e - k), e), default=k)
+            for moved in range(nearest, k):
+                speakers[moved] = speakers[k]
+            for moved in range(k, nearest):
+                speakers[moved] = speakers[k - 1]
 
 
 # ---------------------------------------------------------------- diarization out of the sound
