@@ -71,14 +71,11 @@ def test_an_utterance_is_cut_where_the_speaker_changes_between_its_words():
 
 
 def test_a_border_inside_a_sentence_moves_to_its_nearer_end():
-    words = tuple(Word(k * 500, k * 500 + 400, w) for k, w in enumerate("Neither did I. I thought so.".split()))
+    text = "Neither did I. I thought so."
+    words = tuple(Word(k * 500, k * 500 + 400, w) for k, w in enumerate(text.split()))
     turns = [Turn(0, 950, "ann"), Turn(950, 3_000, "bob")]
-    assert [
-        (r.speaker, r.text) for r in with_speakers([said("Neither did I. I thought so.", 0, 2_900, words)], turns)
-    ] == [
-        ("ann", "Neither did I."),
-        ("bob", "I thought so."),
-    ]
+    parts = with_speakers([said(text, 0, 2_900, words)], turns)
+    assert [(r.speaker, r.text) for r in parts] == [("ann", "Neither did I."), ("bob", "I thought so.")]
 
 
 def test_what_no_turn_covers_has_no_speaker_and_who_had_one_keeps_it():
