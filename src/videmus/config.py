@@ -34,6 +34,7 @@ class ModelSettings:
     attempts: int = 4  # of one call: 1 + 2 + 4 s of waiting outlast a short rate limit
     timeout_s: float = 120.0  # for one attempt: 45 frames to a slow vision model on this network
     image_side: int = 1024  # pixels of a slide's longer side: small print stays readable, providers scale further
+    thinking_tokens: int = 0  # allowed beside a reply's own, for models that think before they answer
     price_in: float = -1.0  # US dollars for a million tokens, where the price list is wrong or silent; -1: the list's
     price_out: float = -1.0
 
@@ -382,6 +383,8 @@ class AnswerSettings:
     is_question: float = 0.5  # taken from a sentence that asks itself
     follows_question: float = 0.9  # of the fit of the question that it follows
     nearly: float = 0.8  # of the best sentence's fit: said too
+    label_words: int = 2  # a slide's line with so few words beyond the question's is a label, and needs its explanation
+    explaining: int = 3  # sentences said over a label that are quoted with it
     line_word: float = 0.2  # of the question's rarity: another line of a slide that holds such a word is quoted too
     bias: float = -1.6
     nearness: float = 5.4  # of the best cosine

@@ -178,6 +178,12 @@ def test_a_reply_that_was_cut_off_says_so(opened):
         opened(server, attempts=1).ask(PROMPT, Description)
 
 
+def test_a_model_that_thinks_is_allowed_tokens_beside_its_reply(opened):
+    with ScriptedServer(lambda seen: ANSWER) as server:
+        opened(server, thinking_tokens=8_000).ask(PROMPT, Description)
+    assert "9500" in server.seen[0].body, "1500 of the prompt and 8000 to think"
+
+
 def test_a_body_that_is_no_completion_is_an_error_not_a_crash(opened):
     with ScriptedServer(faulty(Fault(raw="<html>proxy</html>"))) as server, pytest.raises(CallError):
         opened(server, attempts=1).ask(PROMPT, Description)

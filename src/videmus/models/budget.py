@@ -50,7 +50,7 @@ class Budget:
 class Budgeted(Layer):
     """`inner` within a budget. Raises BudgetError at once when its price is not known: then no budget can be kept."""
 
-    def __init__(self, inner: LanguageModel, budget: Budget, price: Price | None) -> None:
+    def __init__(self, inner: LanguageModel, budget: Budget, price: Price | None, thinking_tokens: int = 0) -> None:
         if price is None:
             raise BudgetError(
                 "its price is not known, so a budget cannot be kept",
@@ -60,12 +60,13 @@ class Budgeted(Layer):
         super().__init__(inner)
         self._budget = budget
         self._price = price
+        self._thinking_tokens = thinking_tokens
         self._worst = 1.0  # how far a count of tokens went beyond its bound: bounds are stretched by it from then on
         self._lock = Lock()
 
     def ask(self, prompt: Prompt, result: type[T]) -> Reply[T]:
         bound = tokens_bound(prompt)
-        most = self._price.of(round(bound * self._worst), prompt.max_tokens)
+        most = self._price.of(round(bound * self._worst), prompt.max_tokens + self._thinking_tokens)
         self._budget.reserve(most, prompt.stage)
         cost = Cost()
         try:

@@ -91,9 +91,10 @@ def _layered(
         concurrency=settings.concurrency,
         timeout_s=settings.timeout_s,
         price=price,
+        thinking_tokens=settings.thinking_tokens,
     )
     if budget:
-        model = Budgeted(model, budget, price)
+        model = Budgeted(model, budget, price, settings.thinking_tokens)
     model = Retrying(model, settings.attempts, sleep)
     return Cached(model, cache) if cache else model
 

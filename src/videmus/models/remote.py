@@ -115,7 +115,15 @@ class RemoteModel:
     """One configured model. Calls run on one event loop in a thread of this object; `close` ends it."""
 
     def __init__(
-        self, name: str, base_url: str = "", *, sees: bool, concurrency: int, timeout_s: float, price: Price | None
+        self,
+        name: str,
+        base_url: str = "",
+        *,
+        sees: bool,
+        concurrency: int,
+        timeout_s: float,
+        price: Price | None,
+        thinking_tokens: int = 0,
     ) -> None:
         self.address = address(name, base_url)
         self._name = name
@@ -123,6 +131,7 @@ class RemoteModel:
         self._concurrency = max(1, concurrency)
         self._timeout_s = timeout_s
         self._price = price
+        self._thinking_tokens = thinking_tokens
         self._places = threading.BoundedSemaphore(self._concurrency)
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -159,7 +168,10 @@ class RemoteModel:
         cost = Cost(1, tokens_in, tokens_out, usd, time.monotonic() - began)
         try:
             if cut:
-                raise malformed(f"the reply was cut off at {prompt.max_tokens} tokens: it must be shorter")
+                raise malformed(
+                    f"the reply was cut off at {prompt.max_tokens} tokens: it must be shorter"
+                    " (a model that thinks first needs [models] thinking_tokens)"
+                )
             return Reply(parsed(text, result), cost)
         except CallError as error:
             error.cost = cost
@@ -207,7 +219,7 @@ class RemoteModel:
         user = [BinaryContent(p.jpeg, media_type="image/jpeg") if isinstance(p, Picture) else p for p in content]
         message = ModelRequest(parts=[UserPromptPart(content=user or "Go on.")], instructions=system)
         settings = ModelSettings(
-            temperature=0.0, max_tokens=prompt.max_tokens, timeout=self._timeout_s, max_retries=0
+            temperature=0.0, max_tokens=prompt.max_tokens + self._thinking_tokens, timeout=self._timeout_s, max_retries=0
         )  # fmt: skip
         try:
             async with asyncio.timeout(self._timeout_s):
