@@ -31,6 +31,9 @@ NONREF_ABOVE_FPS = 20.0
 """Above this rate pictures that no other needs are left out of dense decoding: those left are still under 0.15 s apart."""
 
 
+MOST_BYTES = 64_000_000
+"""A group that holds so much is cut, however short: memory is bounded at any bit rate."""
+
 WARM_MS = 1_000
 """So long before the pictures asked for decoding is whole again."""
 
@@ -38,13 +41,15 @@ WARM_MS = 1_000
 @dataclass(slots=True)
 class Group:
     """Packets from one keyframe to the next, in decoding order. `times_ms` and `sizes` (bytes) are theirs, `keys` which are
-    keyframes. `continues`: begins without a keyframe, the group before must have been decoded to its end."""
+    keyframes. `continues`: begins without a keyframe, the group before must have been decoded to its end; that one has an
+    `open_end`. `next_ms` is where the next group begins."""
 
     packets: list[Any] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     marks: list[bool] = field(default_factory=list)
     continues: bool = False
+    open_end: bool = False
     next_ms: int | None = None
 
     @property
@@ -149,7 +154,7 @@ class PacketReader:
     def groups(self) -> Iterator[Group]:
         """All groups in order. A damaged packet is passed over and counted in `damaged`."""
         group = Group()
-        last_ms = -1
+        last_ms, held = -1, 0
         for packet in self._packets():
             at_ms = self._ms(packet.pts if packet.pts is not None else packet.dts)
             if at_ms is None:
@@ -158,12 +163,16 @@ class PacketReader:
             if group.packets:
                 length = at_ms - group.start_ms
                 joined = length < self.least_ms and all(group.marks)
-                if (packet.is_keyframe and not joined) or length >= self.most_ms:
+                full = length >= self.most_ms or held >= MOST_BYTES
+                if (packet.is_keyframe and not joined) or full:
                     group.next_ms = at_ms
+                    group.open_end = not packet.is_keyframe
                     yield group
                     group = Group(continues=not packet.is_keyframe)
+                    held = 0
             elif not packet.is_keyframe and not group.continues:
                 continue  # nothing before the first keyframe can be decoded
+            held += packet.size
             group.packets.append(packet)
             group.times.append(at_ms)
             group.lengths.append(packet.size)
@@ -215,9 +224,8 @@ class PacketReader:
             packets = self._spaced(group, packets, from_ms, spacing_ms)
         due = from_ms
         first = None if group.continues else group.start_ms
-        for frame in self._through(
-            self._dense, packets, drain=ends_here or group.next_ms is None or not group.continues
-        ):
+        drain = ends_here or not group.open_end
+        for frame in self._through(self._dense, packets, drain=drain, from_ms=from_ms):
             at_ms = self._ms(frame.pts if frame.pts is not None else frame.dts)
             if at_ms is None or at_ms < due or (first is not None and at_ms < first):
                 continue

@@ -176,7 +176,7 @@ class _Watch:
         self, group: Group, shown: Shown | None, following: Group | None, upcoming: Shown | None
     ) -> Iterator[Sample]:
         self._learn(group)
-        chained = group.continues or (following is not None and following.continues)
+        chained = group.continues or group.open_end
         if shown is None or chained:
             yield from map(_sample, self.reader.pictures(group, spacing_ms=self.settings.sample_ms))
             return

@@ -168,5 +168,6 @@ def difference_hash(luma: Luma) -> str:
     ys = np.linspace(0, height, 9).astype(int)[:-1]
     xs = np.linspace(0, width, 10).astype(int)[:-1]
     sums = np.add.reduceat(np.add.reduceat(luma.astype(np.int64), ys, axis=0), xs, axis=1)
-    bits = (sums[:, 1:] > sums[:, :-1]).ravel()
+    means = sums / np.diff(np.append(ys, height))[:, None] / np.diff(np.append(xs, width))[None]
+    bits = (means[:, 1:] > means[:, :-1] + 0.5).ravel()
     return f"{int(''.join('1' if b else '0' for b in bits), 2):016x}"
