@@ -125,3 +125,22 @@ def test_a_transcript_without_punctuation_is_quoted_in_passages(tmp_path, embedd
     assert "MOONS OF JUPITER" in given.text
     assert len(given.citations[0].quote.split()) <= 40
     store.close()
+
+
+def test_a_label_of_a_picture_comes_with_what_is_said_over_it(tmp_path, embedder):
+    rows = [
+        row("screen", 0, 20_000, "outer hull | inner hull"),
+        row("speech", 0, 6000, "Between the two of them lies the ballast water."),
+        row("speech", 6000, 12_000, "Without it the ship would roll over in a storm."),
+        row("speech", 40_000, 46_000, "Lunch is served at noon."),
+    ]
+    store = SqliteStore(tmp_path / "library")
+    store.put_video(Video("v", "f", "Ships", 50_000, "/films/ships.mp4", state="ready"))
+    store.add("test", rows)
+    waiting = list(store.passages_without_vectors(embedder.name))
+    store.add_vectors(embedder.name, waiting, embedder.embed([p.text for p in waiting]))
+    given = answer(store, embedder, "Why is there an outer hull and an inner hull?", EVERYTHING)
+    store.close()
+    assert given.citations[0].kind == "screen"
+    assert "ballast water" in given.text
+    assert "Lunch" not in given.text

@@ -60,10 +60,9 @@ def answer(
         return Answer(REFUSAL, "unsupported", steps=tuple(steps), confidence=sure)
     ids = list(dict.fromkeys(row.id for r in found.results for row in r.rows))
     retrieved = {row.id: row for row in store.evidence_by_id(ids, scope)}
-    quotes = [
-        _matching_lines(quote, found, embedder, chosen)
-        for quote in _chosen(_quotes(found, retrieved, embedder, chosen), chosen)
-    ]
+    fitting = _quotes(found, retrieved, embedder, chosen)
+    quotes = [_matching_lines(quote, found, embedder, chosen) for quote in _chosen(fitting, chosen)]
+    quotes = _explained(quotes, fitting, found, chosen)
     videos = {v.id: v for v in (store.video(id) for id in {q.row.video for q in quotes}) if v is not None}
     sentences: list[Sentence] = []
     citations: list[Citation] = []
@@ -79,6 +78,26 @@ def answer(
     text = " ".join(f"{' '.join(s.text.split())} [{s.citations[0]}]" for s in sentences)
     grounding: Grounding = "supported" if sure >= chosen.sure_confidence else "partial"
     return Answer(text, grounding, tuple(sentences), tuple(citations), tuple(steps), confidence=sure)
+
+
+def _explained(
+    quotes: list[_Quote], fitting: Sequence[_Quote], found: Ranking, settings: AnswerSettings
+) -> list[_Quote]:
+    """A label that says hardly more than the question was put up to be explained: what is said over it comes with it."""
+    asked: set[str] = set().union(*(t.counts_as for t in found.question.terms))
+    label = quotes[0] if quotes else None
+    if label is None or label.row.kind == "speech" or any(q.row.kind == "speech" for q in quotes):
+        return quotes
+    if len({stem(w) for w in words(label.text)} - asked) > settings.label_words:
+        return quotes
+    over = [
+        q
+        for q in fitting
+        if q.row.kind == "speech" and q.row.video == label.row.video
+        and q.row.start_ms < label.row.end_ms and q.row.end_ms > label.row.start_ms
+    ]  # fmt: skip
+    best = sorted(over, key=lambda q: -q.fit)[: settings.explaining]
+    return [*quotes, *sorted(best, key=lambda q: q.row.start_ms)]
 
 
 def confidence(found: Ranking, settings: AnswerSettings | None = None) -> float:

@@ -86,14 +86,18 @@ def segments(console: Console, video: Video, items: Sequence[Segment], *, full: 
 
 
 def stages(console: Console, work: Sequence[Work], *, verbose: bool) -> None:
-    """What was not run or failed, and why; with `verbose` also what was done."""
+    """What failed and why, and what was not run for want of a model; with `verbose` all that was or was not run."""
+    skipped: dict[str, list[str]] = {}
     for item in work:
         if item.state == "failed":
             console.print(f"[red]✗ {item.stage}[/red] {escape(item.reason or '')}", soft_wrap=True)
         elif item.state == "skipped":
-            console.print(f"[dim]– {item.stage}: not run, {escape(item.reason or '')}[/dim]", soft_wrap=True)
+            skipped.setdefault(item.reason or "", []).append(item.stage)
         elif verbose:
             console.print(f"[dim]✓ {item.stage}: {item.rows} rows, {item.seconds:.1f} s[/dim]", soft_wrap=True)
+    for reason, names in skipped.items():
+        if verbose or "configured" in reason:
+            console.print(f"[dim]– not run, {escape(reason)}: {', '.join(names)}[/dim]", soft_wrap=True)
 
 
 def moments(console: Console, items: Sequence[Moment]) -> None:
