@@ -142,5 +142,5 @@ def test_a_label_of_a_picture_comes_with_what_is_said_over_it(tmp_path, embedder
     given = answer(store, embedder, "Why is there an outer hull and an inner hull?", EVERYTHING)
     store.close()
     assert given.citations[0].kind == "screen"
-    assert "ballast water" in given.text
+    assert "roll over in a storm" in given.text
     assert "Lunch" not in given.text
