@@ -319,6 +319,19 @@ def test_a_question_about_the_whole_video_reads_summary_and_segments(store):
     assert "Momentum accumulates" in str(model.prompts[0].parts) and "onions" not in str(model.prompts[0].parts)
 
 
+def test_a_question_about_a_span_reads_what_is_said_in_it_and_no_summary(store):
+    model = ScriptedModel([{"sentences": [], "grounding": "unsupported"}])
+    asked(store, model, "Summarize the talk", replace(IN_TALK, start=10_000, end=19_000))
+    listed = str(model.prompts[0].parts)
+    assert "Momentum accumulates" in listed and "raises accuracy" not in listed and "large learning" not in listed
+
+
+def test_one_stream_alone_is_searched_as_ever(store):
+    model = ScriptedModel([{"sentences": [], "grounding": "unsupported"}])
+    given = asked(store, model, "What is this lecture about, momentum?", replace(IN_TALK, stream="screen"))
+    assert given.steps[0].tool == "retrieve" and "learning rate 0.01" in str(model.prompts[0].parts)
+
+
 def test_a_list_of_everything_is_gathered_from_all_segments_where_they_do_not_fit(store):
     def reply(prompt: Prompt, result: type) -> Any:
         if prompt.stage == "gather":

@@ -94,7 +94,8 @@ def answer(
     tally = Tally(model)
     history = list(history)[-settings.read.history :] if settings.read.history else []
     meant = standalone(question, history, tally)
-    if (kind := route(meant)) != "moments":
+    kind = "moments" if scope.stream or scope.facet else route(meant)  # one stream alone tells of no whole video
+    if kind != "moments":
         rows, step = whole_evidence(store, embedder, tally, meant, kind, scope, settings)
         moments: Sequence[Moment] = ()
     else:

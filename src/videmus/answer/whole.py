@@ -49,7 +49,8 @@ def whole_evidence(
     """The rows to read, and the step that found them. Raises CallError, BudgetError or ReplayError."""
     began = time.monotonic()
     limit = settings.read.whole_characters
-    summaries = store.evidence(scope, ["summary"]) if kind == "about" else []
+    whole = scope.start is None and scope.end is None  # a summary speaks of all of it, not of a span
+    summaries = store.evidence(scope, ["summary"]) if kind == "about" and whole else []
     calls = 0
     if summaries:
         chosen = _fitting(_broadest_first(summaries), limit)
