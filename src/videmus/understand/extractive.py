@@ -176,7 +176,8 @@ def _title(group: Sequence[Piece], k: int, bags: Sequence[Counter[str]]) -> str:
             used |= stems
         if len(chosen) == 3:
             break
-    return ", ".join(chosen) or group[0].text.strip()[:60]
+    title = ", ".join(chosen) or group[0].text.strip()[:60]
+    return title[:1].upper() + title[1:]
 
 
 def _phrase_bag(group: Sequence[Piece]) -> Counter[str]:
