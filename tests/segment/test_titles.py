@@ -36,3 +36,11 @@ def test_the_printed_number_stands_alone_at_an_edge():
     assert printed_number(drawn("Why", ["It took 14 days"], number="31").lines) == "31"
     assert printed_number([TextLine("8 / 21", (0.9, 0.95, 0.98, 0.99), 0.9)]) == "8"
     assert printed_number(drawn("Why", ["14"]).lines) is None
+
+
+def test_the_label_along_an_axis_is_not_the_title():
+    lines = [
+        TextLine("Emissions per person", (0.1, 0.1, 0.13, 0.6), 0.9),
+        TextLine("World", (0.3, 0.05, 0.5, 0.11), 0.9),
+    ]
+    assert title(lines) == "World"

@@ -58,8 +58,8 @@ def real_words(page: Page) -> list[str]:
 
 
 def _is_overlay(page: Page) -> bool:
-    """All words stand in a band at the lower edge, over texture: subtitles, a ticker, a watermark."""
-    return page.flat < 0.5 and bool(page.words) and all(w.box[1] > 0.72 for w in page.words)
+    """All words stand in a band at the lower edge: subtitles, a ticker, a watermark."""
+    return bool(page.words) and all(w.box[1] > 0.72 for w in page.words)
 
 
 def _is_still(page: Page) -> bool:

@@ -15,13 +15,19 @@ NUMBER = re.compile(r"(?:(?:page|slide|p\.)\s*)?(\d{1,4})(?:\s*(?:/|of|\|)\s*\d{
 
 def title_line(lines: Sequence[TextLine]) -> TextLine | None:
     """The topmost of the large lines in the page's upper half: at least as high as four fifths of its highest line."""
-    words = [line for line in lines if re.search(r"[^\W\d_]{2}", line.text)]
+    words = [line for line in lines if re.search(r"[^\W\d_]{2}", line.text) and not _is_upright(line)]
     if not words:
         return None
     upper = [line for line in words if line.box[1] < 0.45] or words
     highest = max(line.box[3] - line.box[1] for line in upper)
     large = [line for line in upper if line.box[3] - line.box[1] >= 0.8 * highest]
     return min(large, key=lambda line: (round(line.box[1], 2), line.box[0]))
+
+
+def _is_upright(line: TextLine) -> bool:
+    """Turned by 90 degrees, as along an axis: higher than its letters would be wide."""
+    left, top, right, bottom = line.box
+    return len(line.text) > 2 and (bottom - top) > 1.2 * (right - left)
 
 
 def title(lines: Sequence[TextLine]) -> str | None:
