@@ -75,9 +75,10 @@ def _answered(store: Store, minds: Minds, settings: Settings, asked: Asked) -> A
 
 def _without_model(store: Store, minds: Minds, settings: Settings, asked: Asked) -> Answer:
     meant = standalone(asked.question, asked.history, None)
-    whole = overview.overview(store, meant, route(meant), asked.scope, asked.on_sentence)
-    if whole is not None:
-        return whole
+    if asked.scope.stream is None and asked.scope.facet is None:
+        whole = overview.overview(store, meant, route(meant), asked.scope, asked.on_sentence)
+        if whole is not None:
+            return whole
     given = extractive.answer(store, minds.embedder, meant, asked.scope, asked.limit, settings)
     for sentence in given.sentences:
         asked.on_sentence(sentence)

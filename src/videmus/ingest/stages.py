@@ -260,12 +260,16 @@ def no_clips(job: Job) -> str | None:
 
 
 def nothing_to_fuse(job: Job) -> str | None:
-    if job.video.recording or job.evidence("scene"):
+    if job.video.recording:
         return None
-    return "it is no part of a recording, and nobody saw it: speech alone stands for itself"
+    if job.segments("slide"):
+        return "it has slides, and is no part of a recording"
+    return None if job.evidence("scene") else "it is no part of a recording, and nobody saw it"
 
 
 def nobody_named(job: Job) -> str | None:
+    if job.segments("slide") and not job.video.recording:
+        return "it has slides, and is no part of a recording"
     if job.evidence("scene") or any(row.speaker for row in job.evidence("speech")):
         return None
     return "no speaker is named and nothing was seen: there is nobody to relate"
@@ -344,11 +348,11 @@ STAGES: tuple[Stage, ...] = (
         settings=_of("clips"),
     ),
     Stage(
-        "captions", "fusing captions", 1, ("speech", "scene"), fuse, skip=nothing_to_fuse, model=_minds("language"),
+        "captions", "fusing captions", 1, ("speech", "scene", "slides"), fuse, skip=nothing_to_fuse, model=_minds("language"),
         settings=_of("graph"),
     ),
     Stage(
-        "graph", "relating", 1, ("speech", "scene", "captions"), relate, skip=nobody_named, model=_minds("language"),
+        "graph", "relating", 1, ("speech", "scene", "captions", "slides"), relate, skip=nobody_named, model=_minds("language"),
         settings=_of("graph"),
     ),
     Stage("summary", "summarising", 1, _UNDERSTOOD, summarise, model=_minds("language"), settings=_of("summary")),

@@ -92,8 +92,13 @@ class SpeechMinds:
     def named(self, name: str) -> SpeechRecogniser:
         with self._lock:
             if name not in self._loaded:
-                self._loaded[name] = self._load(name, self.settings.threads)
+                self._loaded[name] = self._made(name)
             return self._loaded[name]
+
+    def _made(self, name: str) -> SpeechRecogniser:
+        from videmus.models.remote_streams import RemoteRecogniser, is_remote
+
+        return RemoteRecogniser(name, self.settings) if is_remote(name) else self._load(name, self.settings.threads)
 
     def detector(self, name: str = "") -> SpeechRecogniser:
         """What tells languages apart: the named model where it is multilingual, else the bundled one."""

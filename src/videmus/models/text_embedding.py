@@ -50,14 +50,19 @@ class TextEmbedder(Protocol):
 
 
 def load(settings: Settings) -> TextEmbedder:
-    """The embedder that `[models] embedding` names: "" the bundled one, a folder, an installed model, or one of a hub.
+    """The embedder that `[models] embedding` names: "" the bundled one, a folder, an installed model, one of a hub, or a
+    provider's ("openai:text-embedding-3-small").
 
     Raises ModelError where files are missing or do not fit together.
     """
+    from videmus.models.remote_streams import RemoteEmbedder, is_remote
+
     wanted, threads = settings.models.embedding, settings.models.threads
     if wanted in ("", BUNDLED):
         file, tokenizer = weights.file(BUNDLED), weights.tokenizer(BUNDLED)
         return OnnxEmbedder(BUNDLED, file, tokenizer, threads=threads, languages=frozenset({"en"}))
+    if is_remote(wanted):
+        return RemoteEmbedder(wanted, settings.models)
     folder = Path(wanted).expanduser()
     if not folder.is_dir():
         folder = weights.installed(wanted) or _fetched(wanted)
