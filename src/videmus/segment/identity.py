@@ -168,15 +168,28 @@ def _is_replaced(word: Placed, before: Page, after: Page) -> bool:
 
 
 def _like_one_of(word: Placed, page: Page) -> bool:
-    """Whether a word was read a little differently at its place: one letter in five. Digits must agree."""
+    """Whether a word was read a little differently at its place: one letter in five, or run together with its neighbours.
+    Digits must agree."""
+    digits = re.sub(r"\D", "", word.word)
     for other in page.words:
-        if not _overlap(word.box, other.box):
+        if not _overlap(word.box, other.box) or digits != re.sub(r"\D", "", other.word):
             continue
-        if re.sub(r"\D", "", word.word) != re.sub(r"\D", "", other.word):
-            continue
+        if len(word.word) >= 4 and word.word in other.word:
+            return True
         if len(word.word) >= 5 and SequenceMatcher(None, word.word, other.word).ratio() >= 0.8:
             return True
-    return False
+    return not digits and len(word.word) >= 4 and word.word in _run_together(word, page)
+
+
+def _run_together(word: Placed, page: Page) -> str:
+    """The letters of the words at a word's height that reach near it."""
+    left, top, right, bottom = word.box
+    near = sorted(
+        (w.box[0], w.word)
+        for w in page.words
+        if abs(w.box[1] + w.box[3] - top - bottom) < bottom - top and w.box[0] < right + NEAR and w.box[2] > left - NEAR
+    )
+    return "".join(w for _, w in near)
 
 
 def _overlap(a: Box, b: Box) -> bool:
