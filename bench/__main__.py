@@ -36,7 +36,13 @@ def main() -> int:
 
 def measurements(data: Path | None, tools: Path | None, video: Path | None, peer: Path | None) -> dict[str, list[str]]:
     """Each measurement's command, of those for which the material is there."""
-    found = {"startup": ["startup.py"], "vectors": ["vectors.py"], "week": ["week.py"], "model_calls": ["model_calls.py"]}
+    found = {
+        "startup": ["startup.py"],
+        "kills": ["kills.py"],
+        "vectors": ["vectors.py"],
+        "week": ["week.py"],
+        "model_calls": ["model_calls.py"],
+    }
     if data:
         sets = [str(data / "qa" / name) for name in ("docvideoqa_dev", "pstuts_dev")]
         found["speech"] = ["speech.py", str(data)]
