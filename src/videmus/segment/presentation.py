@@ -29,7 +29,10 @@ def kind(page: Page, settings: SlideSettings) -> Kind:
     words = real_words(page)
     if len(words) >= settings.few_words and not _is_overlay(page):
         return "text" if share <= settings.part_moving or len(words) >= settings.many_words else "none"
-    if share <= settings.still and (page.flat >= settings.flat or _is_still(page)):
+    start, end = _span(page)
+    if end - start < settings.lasting_ms:
+        return "none"  # too brief to know that nothing moves on it
+    if share <= settings.still and (page.flat >= settings.flat or not page.moving.any()):
         return "picture"
     return "none"
 
@@ -60,11 +63,6 @@ def real_words(page: Page) -> list[str]:
 def _is_overlay(page: Page) -> bool:
     """All words stand in a band at the lower edge: subtitles, a ticker, a watermark."""
     return bool(page.words) and all(w.box[1] > 0.72 for w in page.words)
-
-
-def _is_still(page: Page) -> bool:
-    start, end = _span(page)
-    return end - start >= 3_000 and not page.moving.any()
 
 
 def _span(page: Page) -> tuple[int, int]:
