@@ -33,7 +33,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         whole, killed = Path(folder) / "whole", Path(folder) / "killed"
         began = time.monotonic()
-        adding(whole, given.video).wait()
+        if adding(whole, given.video).wait() or not rows_of(whole):
+            raise SystemExit("an uninterrupted run does not end well")
         seconds = time.monotonic() - began
         done: dict[str, float] = {}
         repeated = kills = 0
