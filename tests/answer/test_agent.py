@@ -273,6 +273,7 @@ def test_text_of_the_footage_stands_in_data_parts_alone():
         "Who was with us the last time we took the van?",
         "How often does Sam ride the scooter?",
         "What did I promise her yesterday?",
+        "What did she buy after we left the ferry?",
     ],
 )
 def test_questions_of_several_steps_take_the_agent_in_footage_and_never_in_a_lecture(question):
@@ -280,7 +281,8 @@ def test_questions_of_several_steps_take_the_agent_in_footage_and_never_in_a_lec
 
 
 @pytest.mark.parametrize(
-    "question", ["Where is the amber beaker?", "What is said about varnish?", "Why does it squeak?"]
+    "question",
+    ["Where is the amber beaker?", "What is said about varnish?", "Why does it squeak?", "When is the fridge closed?"],
 )
 def test_a_question_for_one_search_takes_none(question):
     assert not wants_agent(question, footage=True)

@@ -35,7 +35,7 @@ _RESERVED = 2
 """Calls kept for the answer: reading, and once more what failed the check."""
 
 _SEVERAL_STEPS = re.compile(
-    r"(?i)\b(?:who (?:was|were|is|else)\b.*\b(?:with|when|while)|(?:before|after|when|while) (?:we|i|he|she|they|\w+) \w+|"
+    r"(?i)\b(?:who (?:was|were|is|else)\b.*\b(?:with|when|while)|\w+,? (?:before|after|when|while) (?:we|i|he|she|they|you)\b|"
     r"the (?:last|first|next|previous) time|on (?:which|what) days?|day ?\d|yesterday|(?:this|last) (?:morning|week|evening)|"
     r"promis\w+|still (?:have|need|left)|not (?:yet|done)|remind\w*|together|relationship|between .+ and)\b"
 )
