@@ -364,6 +364,8 @@ class SlideSettings:
     part_moving: float = 0.45  # and one with few words this much
     most_moving: float = 0.7
     lasting_ms: int = 3_000  # a slide is read; a title card is gone sooner
+    flat_terse: float = 0.6  # a page of few words that counts for a presentation has at least so much even ground
+    presented_terse: float = 0.25  # and with such pages alone slides take this share
     presented: float = 0.03  # slides take at least this share of a presentation's time
     brief_ms: int = 400  # a look shorter than this is a passage between others
 

@@ -103,3 +103,11 @@ def test_a_presentation_shows_slides_for_a_share_of_its_time():
     assert not is_presentation(
         [paged(FULL, 0, 1_000), paged(Drawn(speaker(0, SIZE), ()), 1_000, 90_000, ((0, 0, 1, 1),))]
     )
+
+
+def test_a_deck_of_few_words_a_page_is_a_presentation():
+    pages = [
+        paged(drawn(t), n * 9_000, n * 9_000 + 9_000)
+        for n, t in enumerate(["What is it good for", "Who pays for it all"])
+    ]
+    assert is_presentation(pages)

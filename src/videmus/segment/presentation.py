@@ -39,20 +39,20 @@ def kind(page: Page, settings: SlideSettings) -> Kind:
 
 def is_presentation(pages: Sequence[Page], settings: SlideSettings | None = None) -> bool:
     """Whether slides carry the video: pages with many words on even ground that stand still for seconds, over a share of its
-    time. A film's title cards and captions are short, few, or lie over motion."""
+    time; or pages of few words, over more of it. A film's title cards and captions are brief, few, or lie over motion."""
     settings = settings or SlideSettings()
     end_ms = max((_span(p)[1] for p in pages), default=0)
-    lasting = 0
+    rich = terse = 0
     for page in pages:
         start, end = _span(page)
-        rich = (
-            kind(page, settings) == "text"
-            and len(real_words(page)) >= settings.many_words
-            and page.flat >= settings.flat_least
-        )
-        if rich and end - start >= settings.lasting_ms:
-            lasting += end - start
-    return lasting >= max(settings.lasting_ms, settings.presented * end_ms)
+        if end - start < settings.lasting_ms or kind(page, settings) != "text":
+            continue
+        if len(real_words(page)) >= settings.many_words and page.flat >= settings.flat_least:
+            rich += end - start
+        elif page.flat >= settings.flat_terse and page.moving.mean() <= settings.still:
+            terse += end - start
+    enough = rich >= max(settings.lasting_ms, settings.presented * end_ms)
+    return enough or rich + terse >= max(2 * settings.lasting_ms, settings.presented_terse * end_ms)
 
 
 def real_words(page: Page) -> list[str]:
