@@ -52,6 +52,9 @@ T = TypeVar("T")
 WATCH_SECONDS = 2.0
 """How often a watched folder is looked at."""
 
+PART_OF_A_TITLE = 3
+"""Fewer letters of a title name no video: they stand in too many."""
+
 Times = int | str | None
 """A time inside a video: milliseconds as an int, or as people type it: "754" (seconds), "12:34", "1:02:03", "12m34s"."""
 
@@ -121,7 +124,7 @@ class Library:
         return timeline(recording, self.store.videos(Scope(recording=recording)))
 
     def video(self, name: str) -> Video:
-        """The video of this id, unique prefix of an id, or title.
+        """The video of this id, unique prefix of an id, title, file name, or part of a title (3 letters or more).
 
         Raises NotFoundError, or AmbiguousError when several fit (`where` lists them).
         """
@@ -132,7 +135,7 @@ class Library:
         fitting = [v for v in everything if v.id.startswith(name)] if len(name) >= 3 else []
         fitting = fitting or [v for v in everything if v.title.casefold() == folded]
         fitting = fitting or [v for v in everything if Path(v.source).name.casefold() == folded]
-        fitting = fitting or [v for v in everything if folded and folded in v.title.casefold()]
+        fitting = fitting or [v for v in everything if len(folded) >= PART_OF_A_TITLE and folded in v.title.casefold()]
         if len(fitting) == 1:
             return fitting[0]
         if not fitting:
@@ -203,6 +206,10 @@ class Library:
             raise UsageError(f"--{option} names one video, and {len(found)} were given", next="add that one alone")
         about = adding.About(collection, title, self._clock(recorded_at, recording), recording)
         options = Options(transcribe, language, speech_model, Path(subtitles) if subtitles else None)
+        if (
+            language or speech_model
+        ):  # a model that is not there, or does not know the language, costs no video its speech
+            self.minds.speech.recogniser(language.lower().split("-")[0] if language else "en", speech_model or "")
         adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
         return adder.add_all(found, about)
 
@@ -263,24 +270,32 @@ class Library:
         return found
 
     def watch(self, folders: Sequence[str], *, events: Events | None = None, **options: Any) -> list[Video]:
-        """Add what appears in the folders until `stop` is set or Ctrl-C; returns what was added meanwhile."""
+        """Add what is in the folders, then what appears there, until `stop` is set or Ctrl-C; returns what was added.
+
+        `options` as in `add_all`. Raises UsageError for what is no folder.
+        """
+        from videmus.ingest.pipeline import Silent
         from videmus.ingest.sources import in_folder
 
+        told = events or Silent()
         include, exclude = options.pop("include", ()), options.pop("exclude", ())
         paths = [Path(f).expanduser().resolve() for f in folders]
         if missing := [str(p) for p in paths if not p.is_dir()]:
             raise UsageError("only folders are watched", where=", ".join(missing), next="name a folder")
-        seen = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
-        added: list[Video] = []
-        try:
-            while not self.stop.wait(WATCH_SECONDS):
-                now = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
-                for name in [n for n, stamp in now.items() if seen.get(n) != stamp]:
-                    added += self.add_all([name], events=events, **options)
-                seen = now
-        except KeyboardInterrupt:
-            pass
-        return added
+        seen: dict[str, tuple[int, int] | None] = {}
+        added: dict[str, Video] = {}
+        while not self.stop.is_set():
+            now = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
+            if new := [name for name, stamp in now.items() if seen.get(name) != stamp and Path(name).exists()]:
+                added |= {video.id: video for video in self.add_all(new, events=events, **options)}
+            if not seen or new:
+                told.notice("watching; Ctrl-C ends")
+            seen = now
+            try:
+                self.stop.wait(WATCH_SECONDS)
+            except KeyboardInterrupt:
+                break
+        return list(added.values())
 
     # ------------------------------------------------------------ taking out
 
@@ -362,6 +377,8 @@ class Library:
         from videmus.media.cut import save_frame
 
         found, path = self._with_file(video)
+        if not found.has_video:
+            raise UsageError("there are no pictures in it", where=found.title, next="`videmus clip` cuts out sound")
         at_ms = self._inside(found, time)
         name = f"{file_name(found.title)} {clock.format_time(at_ms)}".replace(":", ".") + ".png"
         return save_frame(path, at_ms, Path(output) if output else Path(name), overwrite=force)
@@ -371,6 +388,9 @@ class Library:
 
         found = self.video(video)
         path = media_path(self.store, found)
+        if path and not (found.has_video or found.has_audio):
+            next = "add the video that it belongs to"
+            raise UsageError("there is no picture and no sound in it, only text", where=found.title, next=next)
         if path is None:
             raise MediaError(
                 "the video's file is not on this machine", where=found.source, next="add the file again where it is now"
@@ -420,8 +440,6 @@ class Library:
 
     def what_leaves(self) -> str | None:
         """What leaves this machine, and to whom, when videos are added or questions asked; None: nothing does."""
-        if not (self.settings.models.language or self.settings.models.vision):
-            return None
         from videmus.models.connect import what_leaves
 
         return what_leaves(self.settings.models)

@@ -145,5 +145,5 @@ def test_a_title_of_a_hundred_characters_in_any_script_is_written(terminal, tmp_
     file.write_text(json.dumps(lecture("潮" * 100)))
     terminal.json("add", file)
     for format in ("pdf", "md", "chapters", "json"):
-        written = terminal.json("export", "潮" * 100, "-f", format)["written"]
+        written = terminal.json("export", "潮" * 100, "-f", format, "-o", tmp_path)["written"]
         assert (tmp_path / written[0]).exists()

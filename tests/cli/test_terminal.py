@@ -11,7 +11,7 @@ VIDEO_KEYS = {"id", "title", "duration_ms", "source", "collection", "recorded_at
 
 def test_add_gives_the_videos_with_their_stages(terminal, talk):
     (video,) = terminal.json("add", talk)["videos"]
-    assert VIDEO_KEYS <= set(video)
+    assert VIDEO_KEYS.issubset(video)
     assert (video["title"], video["duration_ms"], video["state"], video["reason"]) == ("Tides", 120_000, "ready", None)
     assert {"name", "seconds", "calls", "cost"} <= set(video["stages"][0])
     scene = next(s for s in video["stages"] if s["name"] == "scene")
@@ -35,9 +35,9 @@ def test_show_lists_segments_and_what_was_not_run(library):
     assert shown["video"]["title"] == "Tides"
     assert {"id", "kind", "slide", "start_ms", "end_ms", "title", "text", "states"} <= set(shown["segments"][0])
     assert shown["corrections"] == []
-    status, out, _ = library("show", "Tides")
+    status, out, _ = library("show", "Tides", "--verbose")
     assert status == 0
-    assert "not run" in out
+    assert "not run, there is no media file" in out
 
 
 @pytest.mark.parametrize("name", ["Tides", "tides", "tides.json"])
@@ -114,7 +114,12 @@ def test_remove_asks_unless_told_not_to(library):
 
 @pytest.mark.parametrize(
     ("format", "holds"),
-    [("srt", "00:01:00,000 --> 00:01:08,000"), ("vtt", "<v Bob>"), ("md", "# Tides"), ("json", '"videmus_evidence": 1')],
+    [
+        ("srt", "00:01:00,000 --> 00:01:08,000"),
+        ("vtt", "<v Bob>"),
+        ("md", "# Tides"),
+        ("json", '"videmus_evidence": 1'),
+    ],
 )
 def test_export_writes_text_to_standard_output_and_to_a_file(library, tmp_path, format, holds):
     status, out, _ = library("export", "Tides", "--format", format)
@@ -188,8 +193,23 @@ def test_titles_are_no_markup_on_the_terminal(terminal, tmp_path):
 
 def test_every_command_has_help(terminal):
     _, out, _ = terminal("--help")
-    commands = [line.split()[0] for line in out.split("Commands:")[1].splitlines() if line.startswith("  ") and line.split()]
-    assert {"add", "list", "show", "search", "ask", "open", "export", "clip", "frame", "edit", "remove", "retry"} <= set(commands)
+    commands = [
+        line.split()[0] for line in out.split("Commands:")[1].splitlines() if line.startswith("  ") and line.split()
+    ]
+    assert {
+        "add",
+        "list",
+        "show",
+        "search",
+        "ask",
+        "open",
+        "export",
+        "clip",
+        "frame",
+        "edit",
+        "remove",
+        "retry",
+    } <= set(commands)
     for command in ("add", "search", "export", "doctor", "models"):
         status, out, _ = terminal(command, "--help")
         assert status == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -13,14 +14,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 some videos failed, 130 stopped."""
     from videmus.cli import app
 
-    status = app.run(_hoisted(list(sys.argv[1:] if argv is None else argv)))
+    front, rest = _hoisted(list(sys.argv[1:] if argv is None else argv))
+    status = app.run(front + rest, json="--json" in front)
     if argv is None:
-        sys.exit(status)
+        _leave(status)
     return status
 
 
-def _hoisted(arguments: list[str]) -> list[str]:
-    """Global options may stand anywhere before `--`: they are moved before the command."""
+def _leave(status: int) -> None:
+    from videmus.cli.stopping import READER_GONE
+
+    if status == READER_GONE:  # what is still buffered goes nowhere, without a word
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
+
+
+def _hoisted(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Global options may stand anywhere before `--`: they, which go before the command, and the rest."""
     front: list[str] = []
     rest: list[str] = []
     queue = list(arguments)
@@ -31,8 +41,8 @@ def _hoisted(arguments: list[str]) -> list[str]:
             break
         if argument in GLOBAL_FLAGS or argument.startswith(tuple(f"{name}=" for name in GLOBAL_OPTIONS)):
             front.append(argument)
-        elif argument in GLOBAL_OPTIONS and queue:
-            front += [argument, queue.pop(0)]
+        elif argument in GLOBAL_OPTIONS:
+            front += [argument, queue.pop(0) if queue else ""]
         else:
             rest.append(argument)
-    return front + rest
+    return front, rest

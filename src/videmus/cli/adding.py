@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from videmus.cli.session import Session, exit_status
+from videmus.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from videmus.ingest.pipeline import Events
     from videmus.library import Library
     from videmus.model import Video
+
+
+HOW_TO_GO_ON = "the same command again, or `videmus retry` for what had begun; nothing is done twice"
 
 
 def register(app: typer.Typer) -> None:
@@ -57,24 +61,21 @@ def add(
 ) -> None:
     """Add videos: hear, read, cut, index."""
     session: Session = context.obj
+    if watch and title:
+        raise UsageError("--title names one video, and --watch adds many", next="leave one of them out")
     if estimate:
         _estimated(session, what)
         return
     with session.library(record=record, budget_usd=budget, asks=True) as library:
 
         def work(events: Events) -> list[Video]:
-            added = library.add_all(
-                what, collection=collection, title=title, recorded_at=recorded_at, recording=recording,
-                language=language, speech_model=speech_model, transcribe=transcribe,
-                include=include or (), exclude=exclude or (), events=events,
-            )  # fmt: skip
+            options: dict[str, Any] = {
+                "collection": collection, "recorded_at": recorded_at, "recording": recording, "language": language,
+                "speech_model": speech_model, "transcribe": transcribe, "include": include or (), "exclude": exclude or (),
+            }  # fmt: skip
             if watch:
-                session.notice("watching; Ctrl-C ends")
-                added += library.watch(
-                    what, collection=collection, recording=recording, language=language, speech_model=speech_model,
-                    transcribe=transcribe, include=include or (), exclude=exclude or (), events=events,
-                )  # fmt: skip
-            return added
+                return library.watch(what, events=events, **options)
+            return library.add_all(what, title=title, events=events, **options)
 
         _changed(session, library, work)
 
@@ -141,19 +142,25 @@ def _changed(session: Session, library: Library, work: Callable[[Events], list[V
     from videmus import documents
     from videmus.cli.progress import TerminalEvents
     from videmus.cli.render import summary
+    from videmus.cli.stopping import STOPPED, stops_soon
 
     with TerminalEvents(session.err, quiet=session.quiet, verbose=session.verbose) as events:
-        try:
-            videos = work(events)
-        except KeyboardInterrupt:
+
+        def farewell() -> None:
             events.bars.stop()
-            session.err.print("stopped; what was done is kept. Go on: [bold]videmus retry[/bold]")
-            raise typer.Exit(130) from None
+            session.stopped("stopped; what was done is kept", HOW_TO_GO_ON)
+
+        try:
+            with stops_soon(farewell):
+                videos = work(events)
+        except KeyboardInterrupt:
+            farewell()
+            raise typer.Exit(STOPPED) from None
     works = {v.id: library.work(v.id) if library.store.video(v.id) else [] for v in videos}
     document = {"videos": [documents.added(v, works[v.id]) for v in videos]}
 
     def render(console: Console) -> None:
-        summary(console, videos, works)
+        summary(console, videos, works, events.ran)
 
     session.show(document, render)
     session.status = exit_status(videos)

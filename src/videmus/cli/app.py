@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +12,12 @@ import typer
 from videmus import __version__
 from videmus.cli import adding, asking, evaluating, keeping, people, system
 from videmus.cli.session import Session
+from videmus.cli.stopping import READER_GONE, STOPPED
 from videmus.errors import LibraryError, UsageError, VidemusError
 
 EPILOG = "Options of every command, anywhere on the line: --library DIR, --json, --quiet, --verbose."
+
+log = logging.getLogger(__name__)
 
 app = typer.Typer(
     name="videmus",
@@ -39,7 +41,7 @@ def _version(asked: bool) -> None:
 def options(
     context: typer.Context,
     library: Annotated[
-        Path | None, typer.Option("--library", metavar="DIR", help="The library folder (or VIDEMUS_LIBRARY).")
+        str | None, typer.Option("--library", metavar="DIR", help="The library folder (or VIDEMUS_LIBRARY).")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notices.")] = False,
@@ -47,7 +49,10 @@ def options(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,
 ) -> None:
     session: Session = context.obj
-    session.path, session.quiet, session.verbose = library, quiet, verbose
+    if library == "":
+        raise UsageError("--library needs a folder", next="videmus --library DIR …")
+    session.path = Path(library) if library else None
+    session.quiet, session.verbose = quiet, verbose
     if verbose:
         logging.getLogger("videmus").setLevel(logging.INFO)
 
@@ -56,26 +61,45 @@ for module in (adding, asking, people, keeping, evaluating, system):
     module.register(app)
 
 
-def run(arguments: list[str]) -> int:
-    """Run one command line; returns the exit status."""
-    session = Session(json="--json" in arguments)
+def run(arguments: list[str], *, json: bool = False) -> int:
+    """Run one command line, its global options before the command; returns the exit status."""
+    session = Session(json=json)
     logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL, format="%(name)s: %(message)s")
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `videmus list | head` ends quietly
     try:
-        result: Any = app(args=arguments, standalone_mode=False, obj=session)
+        result: Any = app(args=arguments, prog_name="videmus", standalone_mode=False, obj=session)
+        if result == STOPPED:  # typer's own word for Ctrl-C
+            session.stopped("stopped")
+        sys.stdout.flush()
         return result if isinstance(result, int) and result else session.status
     except VidemusError as error:
         session.failed(error)
         return 2 if isinstance(error, UsageError) else 1
     except typer.TyperException as error:
-        session.failed(UsageError(error.format_message(), next="videmus --help"))
-        return error.exit_code
+        return _misused(session, error)
     except typer.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        session.err.print("stopped")
-        return 130
+        session.stopped("stopped")
+        return STOPPED
+    except BrokenPipeError:  # `videmus list | head` ends quietly
+        return READER_GONE
     except OSError as error:
         session.failed(LibraryError(error.strerror or str(error), where=str(error.filename or "")))
         return 1
+    except Exception as error:
+        log.exception("videmus %s", " ".join(arguments))
+        what = f"a fault in Videmus, {type(error).__name__}: {error}"
+        session.failed(VidemusError(what, next="the same command with --verbose shows where; please report it"))
+        return 1
+
+
+def _misused(session: Session, error: typer.TyperException) -> int:
+    """Wrong usage. A command given without anything, to a person, is answered with its help."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "videmus"
+    if type(error).__name__ == "NoArgsIsHelpError" and not session.json:
+        typer.echo(error.format_message(), err=True)
+        return error.exit_code
+    what = "no command was given" if type(error).__name__ == "NoArgsIsHelpError" else error.format_message()
+    session.failed(UsageError(what, next=f"{command} --help"))
+    return error.exit_code

@@ -91,8 +91,10 @@ def show(
             session.notice(f"contact sheet: {sheet}")
 
         def lines(console: Console) -> None:
+            untold = any(not s.title and not s.text for s in segments)
+            said = library.evidence(found.id, "speech") if untold else []
             render.videos(console, [found])
-            render.segments(console, found, segments, full=session.verbose)
+            render.segments(console, found, segments, said, full=session.verbose)
             render.stages(console, library.work(found.id), verbose=session.verbose)
 
         session.show(document, lines)
@@ -256,7 +258,7 @@ def open_moment(
     if session.json:
         session.show(document, lambda console: None)
         return
-    session.notice(play(url, path, at_ms))
+    session.out.print(play(url, path, at_ms), markup=False, soft_wrap=True)
 
 
 def _scope(*values: str | None) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from videmus.cli.asking import VIDEO
-from videmus.cli.session import Session
+from videmus.cli.session import Session, plain, printable
 
 Out = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")]
@@ -31,15 +32,22 @@ def export(
 
     Subtitles (srt, vtt), notes with pictures (md), chapter lines, the deck (pdf), or everything (json).
 
-    Without -o, text goes to standard output.
+    Without -o, text goes to standard output; the deck to a file of the video's title.
     """
     session: Session = context.obj
     with session.library() as library:
-        if output is None and format in ("srt", "vtt", "json", "chapters", "md") and not session.json:
-            typer.echo(library.export_text(video, format), nl=False)
+        if output is None and format != "pdf":
+            text = library.export_text(video, format)
+            if session.json and format != "json":
+                session.show({"format": format, "text": text}, lambda console: None)
+            else:
+                typer.echo(text, nl=False)
             return
         written = library.export(video, format, output, force=force, notice=session.notice)
-    session.show({"written": [str(p) for p in written]}, lambda console: console.print(f"written: {written[0]}"))
+    session.show(
+        {"written": [str(p) for p in written]},
+        lambda console: console.print(f"written: {written[0]}", markup=False, soft_wrap=True),
+    )
 
 
 def clip(
@@ -54,7 +62,9 @@ def clip(
     session: Session = context.obj
     with session.library() as library:
         written = library.clip(video, start, end, output, force=force)
-    session.show({"written": [str(written)]}, lambda console: console.print(f"written: {written}"))
+    session.show(
+        {"written": [str(written)]}, lambda console: console.print(f"written: {written}", markup=False, soft_wrap=True)
+    )
 
 
 def frame(
@@ -68,7 +78,9 @@ def frame(
     session: Session = context.obj
     with session.library() as library:
         written = library.frame(video, time, output, force=force)
-    session.show({"written": [str(written)]}, lambda console: console.print(f"written: {written}"))
+    session.show(
+        {"written": [str(written)]}, lambda console: console.print(f"written: {written}", markup=False, soft_wrap=True)
+    )
 
 
 def edit(
@@ -101,8 +113,6 @@ def remove(
 
     All that was made of it goes from the library.
     """
-    from rich.markup import escape
-
     from videmus import documents
     from videmus.errors import UsageError
 
@@ -110,10 +120,13 @@ def remove(
     with session.library() as library:
         found = library.video(video)
         if not yes:
-            if session.json:
-                raise UsageError("remove asks before it removes", next="add --yes")
-            typer.confirm(f"Remove {found.title!r} ({found.id}) and all that was made of it?", abort=True, err=True)
+            if session.json or not sys.stdin.isatty():
+                raise UsageError("remove asks before it removes", where=found.title, next="add --yes")
+            typer.confirm(
+                f"Remove {printable(found.title)!r} ({found.id}) and all that was made of it?", abort=True, err=True
+            )
         removed = library.remove(found.id)
     session.show(
-        {"removed": [documents.video(removed)]}, lambda console: console.print(f"removed: {escape(removed.title)}")
+        {"removed": [documents.video(removed)]},
+        lambda console: console.print(plain(f"removed: {removed.title}")),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from videmus.cli.asking import After, At, Before, InRecording, InVideo
-from videmus.cli.session import Session
+from videmus.cli.session import Session, plain
 from videmus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def graph(
             done = library.people.decide(
                 name, merge=merge, split=split, undo=undo, kind=cast("EntityKind | None", kind), **scope
             )
-            session.show({"decision": done}, lambda console: console.print(done["what"], markup=False))
+            session.show({"decision": done}, lambda console: console.print(plain(done["what"])))
             return
         if export:
             written = library.people.export(export, name, **scope)
@@ -69,7 +69,7 @@ def graph(
                 for e in entities[:limit]:
                     others = [a for a in e.aliases if a != e.name]
                     also = f"  (also {', '.join(others)})" if others else ""
-                    console.print(f"{e.name}  {e.kind}, {e.relations} relations{also}", markup=False, soft_wrap=True)
+                    console.print(plain(f"{e.name}  {e.kind}, {e.relations} relations{also}"), soft_wrap=True)
                 _rest(console, len(entities), limit, "entities")
 
             session.show({"entities": listed}, shown)
@@ -82,7 +82,7 @@ def graph(
             for f in facts[:limit]:
                 when = f"{clock.format_clock(f.start)}–{clock.format_clock(f.end)}"
                 rules = " (by rules)" if f.by_rules else ""
-                console.print(f"{when}  {f.source} {f.relation} {f.target}{rules}", markup=False, soft_wrap=True)
+                console.print(plain(f"{when}  {f.source} {f.relation} {f.target}{rules}"), soft_wrap=True)
             _rest(console, len(facts), limit, "relations")
 
         rows = [
@@ -136,7 +136,7 @@ def speakers(
             for v in voices:
                 called = f" → {v.name}" if v.name != v.label else ""
                 seconds = v.spoken_ms // 1000
-                console.print(f"{v.video}  {v.label}{called}  {v.utterances} utterances, {seconds} s", markup=False)
+                console.print(plain(f"{v.video}  {v.label}{called}  {v.utterances} utterances, {seconds} s"))
 
         session.show(document, lines)
 

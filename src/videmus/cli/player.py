@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 import webbrowser
 from pathlib import Path
 
 
 def play(url: str, path: Path | None, at_ms: int) -> str:
     """Start a player without waiting for it; returns what was done in one line."""
+    if not has_screen():
+        return f"there is no screen here to play it on; the moment is {url}"
     seconds = f"{at_ms / 1000:.3f}"
     target = str(path) if path else url
     commands = {
@@ -24,3 +28,10 @@ def play(url: str, path: Path | None, at_ms: int) -> str:
     if webbrowser.open(url):
         return f"opened {url}"
     return f"no player was found; the moment is {url}"
+
+
+def has_screen() -> bool:
+    """Whether windows can be opened; over a plain SSH connection, say, they cannot."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

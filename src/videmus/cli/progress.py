@@ -5,12 +5,14 @@ On standard error, so that standard output stays one document. Without a termina
 
 from __future__ import annotations
 
-import time
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
+from videmus import clock
+from videmus.cli.session import plain
 from videmus.ingest.stage import Stage
 from videmus.model import Video
 from videmus.store.protocol import Work
@@ -29,16 +31,15 @@ class TerminalEvents:
         self.bars = Progress(
             TextColumn("  {task.description:<22}"),
             BarColumn(bar_width=28),
-            TextColumn("{task.percentage:>3.0f} %"),
+            _Part(),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            _Left(),
             console=console,
             transient=True,
             disable=quiet or not console.is_terminal,
         )
         self.tasks: dict[tuple[str, str], TaskID] = {}
-        self.started = time.monotonic()
+        self.ran: dict[str, list[Work]] = {}
 
     def __enter__(self) -> TerminalEvents:
         self.bars.start()
@@ -52,7 +53,7 @@ class TerminalEvents:
     def video(self, video: Video, number: int, of: int) -> None:
         if not self.quiet:
             count = f"({number} of {of}) " if of > 1 else ""
-            self.console.print(f"[bold]{count}{_plain(video.title)}[/bold]", highlight=False)
+            self.console.print(f"[bold]{count}{plain(video.title)}[/bold]", highlight=False)
 
     def stage_started(self, video: Video, stage: Stage) -> None:
         self.tasks[video.id, stage.name] = self.bars.add_task(stage.title, total=None)
@@ -64,28 +65,42 @@ class TerminalEvents:
     def stage_ended(self, video: Video, stage: Stage, work: Work) -> None:
         if (task := self.tasks.pop((video.id, stage.name), None)) is not None:
             self.bars.remove_task(task)
+            self.ran.setdefault(video.id, []).append(work)
         if self.quiet:
             return
         if work.state == "failed":
-            self.console.print(f"  [red]✗[/red] {stage.title}: {_plain(work.reason or '')}", highlight=False)
+            self.console.print(f"  [red]✗[/red] {stage.title}: {plain(work.reason or '')}", highlight=False)
         elif work.state == "skipped":
             if self.verbose:
                 self.console.print(
-                    f"  [dim]– {stage.title}: not run, {_plain(work.reason or '')}[/dim]", highlight=False
+                    f"  [dim]– {stage.title}: not run, {plain(work.reason or '')}[/dim]", highlight=False
                 )
         elif task is not None and (work.seconds >= QUIET_SECONDS or self.verbose):
+            rows = f", {work.rows} rows" if work.rows else ""
             calls = f", {work.calls} model calls" if work.calls else ""
             self.console.print(
-                f"  [green]✓[/green] {stage.title:<22} {work.seconds:6.1f} s, {work.rows} rows{calls}", highlight=False
+                f"  [green]✓[/green] {stage.title:<22} {work.seconds:6.1f} s{rows}{calls}", highlight=False
             )
 
     def notice(self, text: str) -> None:
         if not self.quiet:
-            self.console.print(f"  [yellow]![/yellow] {_plain(text)}", highlight=False)
+            self.console.print(f"  [yellow]![/yellow] {plain(text)}", highlight=False)
 
 
-def _plain(text: str) -> str:
-    """Titles and reasons hold what files hold: their brackets are no markup."""
-    from rich.markup import escape
+class _Part(ProgressColumn):
+    """The part that is done; nothing where nobody knows the whole."""
 
-    return escape(text)
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.percentage:>3.0f} %" if task.total else "     ")
+
+
+class _Left(ProgressColumn):
+    """The time left, once it can be told."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        seconds = task.time_remaining
+        if task.total is None or seconds is None:
+            return Text("")
+        return Text(f"{clock.format_time(round(seconds) * 1000)} left", style="progress.remaining")

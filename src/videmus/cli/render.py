@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from videmus import clock
+from videmus.cli.session import plain, printable
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
 from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
@@ -27,12 +27,12 @@ def videos(console: Console, items: Sequence[Video]) -> None:
     for item in items:
         state = Text(item.state, STATE_STYLE[item.state])
         table.add_row(
-            item.id, escape(item.title), clock.format_time(item.duration_ms), state, escape(item.collection or "")
+            item.id, plain(item.title), clock.format_time(item.duration_ms), state, plain(item.collection or "")
         )
     console.print(table)
     for item in items:
         if item.reason:
-            console.print(f"{item.id}  [yellow]{escape(item.reason)}[/yellow]")
+            console.print(f"{item.id}  [yellow]{plain(item.reason)}[/yellow]")
 
 
 def timeline(console: Console, line: Timeline) -> None:
@@ -49,25 +49,32 @@ def timeline(console: Console, line: Timeline) -> None:
         console.print(f"[dim]… and {len(line.seams) - 20} more[/dim]")
 
 
-def summary(console: Console, items: Sequence[Video], works: Mapping[str, Sequence[Work]]) -> None:
-    """One line per video, the slowest stages, and why anything is missing."""
+def summary(
+    console: Console,
+    items: Sequence[Video],
+    works: Mapping[str, Sequence[Work]],
+    ran: Mapping[str, Sequence[Work]],
+) -> None:
+    """One line per video, the slowest of the stages that `ran` this time, and why anything is missing."""
     for item in items:
-        work = works[item.id]
+        work = ran.get(item.id, ())
         seconds = sum(w.seconds for w in work)
         slowest = sorted((w for w in work if w.seconds >= 0.5), key=lambda w: -w.seconds)[:4]
         parts = ", ".join(f"{w.stage} {w.seconds:.1f} s" for w in slowest)
         console.print(
-            f"[{STATE_STYLE[item.state]}]{item.state}[/] [bold]{escape(item.title)}[/bold] "
+            f"[{STATE_STYLE[item.state]}]{item.state}[/] [bold]{plain(item.title)}[/bold] "
             f"[dim]{item.id}[/dim] {clock.format_time(item.duration_ms)}"
-            + (f" · {seconds:.1f} s of work ({parts})" if parts else ""),
+            + (f" · {seconds:.1f} s of work ({parts})" if parts else "")
+            + (" · nothing was left to do" if works[item.id] and not work and item.state == "ready" else ""),
             soft_wrap=True,
         )
         if item.reason:
-            console.print(f"  {escape(item.reason)}", soft_wrap=True)
+            console.print(f"  {plain(item.reason)}", soft_wrap=True)
             console.print("  → mend it and type: [bold]videmus retry[/bold]")
 
 
-def segments(console: Console, video: Video, items: Sequence[Segment], *, full: bool) -> None:
+def segments(console: Console, video: Video, items: Sequence[Segment], said: Sequence[Evidence], *, full: bool) -> None:
+    """One line a segment: its title, else its first line, else the first that is `said` in it."""
     showings: dict[int, int] = {}
     for item in items:
         if item.slide is not None:
@@ -77,12 +84,12 @@ def segments(console: Console, video: Video, items: Sequence[Segment], *, full: 
         times = showings.get(item.slide, 0) if item.slide is not None else 0
         often = f" [dim]shown {times} ×[/dim]" if times > 1 else ""
         builds = f" [dim]{len(item.states)} builds[/dim]" if len(item.states) > 1 else ""
-        title = escape(item.title or _first(item.text))
+        title = plain(item.title or _first(item.text) or _first(_said_in(item, said)))
         console.print(
             f"{span(item.start_ms, item.end_ms)}  [cyan]{label:<9}[/cyan] {title}{often}{builds}", soft_wrap=True
         )
         if full and item.text:
-            console.print(escape(item.text), style="dim", soft_wrap=True)
+            console.print(plain(item.text), style="dim", soft_wrap=True)
 
 
 def stages(console: Console, work: Sequence[Work], *, verbose: bool) -> None:
@@ -90,14 +97,14 @@ def stages(console: Console, work: Sequence[Work], *, verbose: bool) -> None:
     skipped: dict[str, list[str]] = {}
     for item in work:
         if item.state == "failed":
-            console.print(f"[red]✗ {item.stage}[/red] {escape(item.reason or '')}", soft_wrap=True)
+            console.print(f"[red]✗ {item.stage}[/red] {plain(item.reason or '')}", soft_wrap=True)
         elif item.state == "skipped":
             skipped.setdefault(item.reason or "", []).append(item.stage)
         elif verbose:
             console.print(f"[dim]✓ {item.stage}: {item.rows} rows, {item.seconds:.1f} s[/dim]", soft_wrap=True)
     for reason, names in skipped.items():
         if verbose or "configured" in reason:
-            console.print(f"[dim]– not run, {escape(reason)}: {', '.join(names)}[/dim]", soft_wrap=True)
+            console.print(f"[dim]– not run, {plain(reason)}: {', '.join(names)}[/dim]", soft_wrap=True)
 
 
 def moments(console: Console, items: Sequence[Moment]) -> None:
@@ -105,11 +112,11 @@ def moments(console: Console, items: Sequence[Moment]) -> None:
         console.print("nothing found")
     for n, item in enumerate(items, 1):
         console.print(
-            f"[bold]{n}.[/bold] {escape(item.title)} · [cyan]{span(item.start_ms, item.end_ms)}[/cyan] · {item.kind} "
+            f"[bold]{n}.[/bold] {plain(item.title)} · [cyan]{span(item.start_ms, item.end_ms)}[/cyan] · {item.kind} "
             f"[dim]{item.score:.2f}[/dim]",
             soft_wrap=True,
         )
-        console.print(f"   {escape(item.text)}", soft_wrap=True)
+        console.print(f"   {plain(item.text)}", soft_wrap=True)
 
 
 class Sentences:
@@ -123,13 +130,13 @@ class Sentences:
     def __call__(self, sentence: Sentence) -> None:
         if self.live:
             marks = "".join(f" [{n}]" for n in sentence.citations)
-            self.console.print(Text(f"{' '.join(sentence.text.split())}{marks}"), soft_wrap=True)
+            self.console.print(Text(f"{printable(' '.join(sentence.text.split()))}{marks}"), soft_wrap=True)
             self.shown += 1
 
     def end(self, item: Answer, *, steps: bool) -> None:
         console = self.console
         if not self.shown:
-            console.print(Text(item.text), soft_wrap=True)
+            console.print(Text(printable(item.text)), soft_wrap=True)
         if item.citations:
             console.print()
         for citation in item.citations:
@@ -137,9 +144,9 @@ class Sentences:
         console.print(f"[dim]{item.grounding}{_spent(item)}[/dim]")
         if steps:
             for n, step in enumerate(item.steps, 1):
-                error = f" [red]{escape(step.error)}[/red]" if step.error else ""
+                error = f" [red]{plain(step.error)}[/red]" if step.error else ""
                 line = f"{n}. {step.tool}: {step.task} → {step.result or 'nothing'}"
-                console.print(f"[dim]{escape(line)} ({step.seconds:.1f} s)[/dim]{error}", soft_wrap=True)
+                console.print(f"[dim]{plain(line)} ({step.seconds:.1f} s)[/dim]{error}", soft_wrap=True)
 
 
 def corrections(console: Console, items: Sequence[tuple[Video, Evidence, Correction]]) -> None:
@@ -148,8 +155,8 @@ def corrections(console: Console, items: Sequence[tuple[Video, Evidence, Correct
     for video, row, item in items:
         undone = " [yellow]undone[/yellow]" if item.undone else ""
         console.print(
-            f"{item.id}  {escape(video.title)} · [cyan]{span(row.start_ms, row.end_ms)}[/cyan]  "
-            f"{escape(item.original)} → [bold]{escape(item.corrected)}[/bold]{undone}",
+            f"{item.id}  {plain(video.title)} · [cyan]{span(row.start_ms, row.end_ms)}[/cyan]  "
+            f"{plain(item.original)} → [bold]{plain(item.corrected)}[/bold]{undone}",
             soft_wrap=True,
         )
 
@@ -157,9 +164,9 @@ def corrections(console: Console, items: Sequence[tuple[Video, Evidence, Correct
 def citation_line(item: Citation) -> Text:
     """`[1] Title · 12:45–13:02 · slide`, a link to the moment where the terminal shows links."""
     name = {"screen": "slide"}.get(item.kind, item.kind)
-    line = Text(f"[{item.n}] {item.title} · {span(item.start_ms, item.end_ms)} · {name}", style="cyan")
+    line = Text(f"[{item.n}] {printable(item.title)} · {span(item.start_ms, item.end_ms)} · {name}", style="cyan")
     line.stylize(f"link {item.url}")
-    quote = " ".join(item.quote.split())
+    quote = printable(" ".join(item.quote.split()))
     return line + Text(f"  “{quote if len(quote) <= 160 else quote[:159] + '…'}”", style="dim")
 
 
@@ -173,6 +180,10 @@ def _spent(item: Answer) -> str:
     price = "price unknown" if item.cost.usd is None else f"${item.cost.usd:.4f}"
     tokens = item.cost.tokens_in + item.cost.tokens_out
     return f" · {item.cost.calls} calls, {tokens} tokens, {price}, {item.cost.seconds:.1f} s"
+
+
+def _said_in(item: Segment, said: Sequence[Evidence]) -> str:
+    return next((row.text for row in said if item.start_ms <= row.start_ms < item.end_ms), "")
 
 
 def _first(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
     from videmus.model import Video
 
 
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What would move the cursor, name the window or ring: a title out of somebody's file may hold it."""
+
+
+def plain(text: str) -> str:
+    """Text out of files, safe to print: its brackets are no markup, its control characters do nothing."""
+    from rich.markup import escape
+
+    return escape(printable(text))
+
+
+def printable(text: str) -> str:
+    """The text without what controls a terminal, for where no markup is read."""
+    return CONTROLS.sub("\ufffd", text)
+
+
 @dataclass
 class Session:
     json: bool = False
@@ -25,6 +42,7 @@ class Session:
     verbose: bool = False
     path: Path | None = None
     status: int = 0
+    said_stopped: bool = False
     _out: Console | None = field(default=None, repr=False)
     _err: Console | None = field(default=None, repr=False)
 
@@ -64,25 +82,29 @@ class Session:
         if self.json:
             sys.stdout.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
             return
-        from rich.markup import escape
-
-        place = f"{escape(error.where)}: " if error.where else ""
-        self.err.print(f"[red]error:[/red] {place}{escape(error.what)}")
+        place = f"{plain(error.where)}: " if error.where else ""
+        self.err.print(f"[red]error:[/red] {place}{plain(error.what)}")
         if error.next:
-            self.err.print(f"  → {escape(error.next)}")
+            self.err.print(f"  → {plain(error.next)}")
+
+    def stopped(self, what: str, next: str = "") -> None:
+        """The user stopped the command: no error, and for programs a document all the same. Said once."""
+        if self.said_stopped:
+            return
+        self.said_stopped = True
+        if self.json:
+            self.failed(VidemusError(what, next=next))
+        else:
+            self.err.print(f"{what}. Go on: {next}" if next else what, markup=False, soft_wrap=True)
 
     def progress(self, tool: str, task: str) -> None:
         """A step that was taken, for those who wait."""
-        from rich.markup import escape
-
         if not self.quiet and self.err.is_terminal:
-            self.err.print(f"[dim]{escape(tool)}: {escape(task)}[/dim]")
+            self.err.print(f"[dim]{plain(tool)}: {plain(task)}[/dim]")
 
     def notice(self, text: str) -> None:
-        from rich.markup import escape
-
         if not self.quiet:
-            self.err.print(f"[yellow]![/yellow] {escape(text)}")
+            self.err.print(f"[yellow]![/yellow] {plain(text)}")
 
 
 def exit_status(videos: list[Video]) -> int:

@@ -17,13 +17,13 @@ from videmus import clock
 from videmus.config import Settings
 from videmus.errors import LibraryError, VidemusError
 from videmus.ingest import recordings
-from videmus.ingest.pipeline import Events, outcome, run
-from videmus.ingest.sources import Source
+from videmus.ingest.pipeline import Events, Outcome, outcome, run
+from videmus.ingest.sources import Source, source_at
 from videmus.ingest.stage import Job, Options, Stage, Stopped
 from videmus.model import Frame, Row, Video, content_id
 from videmus.models.minds import Minds
 from videmus.segment.timeline import is_recording
-from videmus.store.protocol import Store
+from videmus.store.protocol import Store, Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,30 @@ class Adder:
             self.events.video(failed, number, of)
             self.events.notice(str(error))
             return failed
+        self._take_the_place(video)
         self.store.put_video(video)
         self.events.video(video, number, of)
         return self._run(video, path)
 
+    def _take_the_place(self, video: Video) -> None:
+        """What the library holds of another content at the same place: a failed attempt goes, a video stays, and it is said."""
+        for other in self.store.videos():
+            if other.source != video.source or other.id == video.id or is_recording(other):
+                continue
+            if never_read(other):
+                self.store.remove_video(other.id)
+            elif "evidence" not in other.options and not other.options.get("replaced"):
+                self.store.put_video(replace(other, options={**other.options, "replaced": True}))
+                self.events.notice(
+                    f"{video.source} was another file before: {other.title} ({other.id}) stays, without its file"
+                )
+
     def _updated(self, video: Video, number: int, of: int) -> Video:
+        if never_read(video):  # nothing but the attempt is known: it is made again
+            title = None if video.title == _name(video.source) else video.title
+            about = About(video.collection, title, video.recorded_at, video.recording)
+            again = Adder(self.store, self.minds, self.settings, _options(video), self.events, self.stop, self.stages)
+            return again._add(source_at(video.source), about, number, of)
         self.events.video(video, number, of)
         path = media_path(self.store, video)
         if path is None and "evidence" not in video.options:
@@ -94,10 +113,7 @@ class Adder:
         return self._run(video, path)
 
     def _run(self, video: Video, path: Path | None) -> Video:
-        options = Options(
-            **{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options}
-        )
-        options = replace(options, subtitles=self.options.subtitles)
+        options = replace(_options(video), subtitles=self.options.subtitles)
         if self.store.busy(video.id):
             self.events.notice(f"another process is working on {video.title}; waiting for it")
         with self.store.lease(video.id):
@@ -108,6 +124,8 @@ class Adder:
             except Stopped:
                 raise KeyboardInterrupt from None
             ended = outcome(work)
+            if path is None and "evidence" not in video.options and video.state != "ready":
+                ended = _without_file(video, ended, work)
             language = video.language or _heard_language(job)
             return self.store.edit_video(video.id, state=ended.state, reason=ended.reason, language=language)
 
@@ -137,9 +155,10 @@ class Adder:
         from videmus.media.fetch import title_of
         from videmus.media.fingerprint import fingerprint, wait_until_complete
 
-        wait_until_complete(
-            path, on_wait=lambda: self.events.notice(f"{path.name} is still being written; waiting for it")
-        )
+        if not source.address:  # what was fetched is whole
+            wait_until_complete(
+                path, on_wait=lambda: self.events.notice(f"{path.name} is still being written; waiting for it")
+            )
         print_ = fingerprint(path)
         known = self.store.video_by_fingerprint(print_)
         if known and known.state != "failed":
@@ -170,7 +189,7 @@ class Adder:
         """A video that is here already: moved (re-linked), a copy (noticed), or the same file again."""
         here = str(source)
         if known.source != here:
-            if known.source.startswith(("http://", "https://")) or Path(known.source).exists():
+            if _stands(known):
                 self.events.notice(f"{here} is a copy of {known.title} ({known.id}); it is not computed again")
                 self.store.note_place(known.id, here)
                 here = known.source
@@ -184,7 +203,7 @@ class Adder:
             recording=about.recording or known.recording,
             recorded_at=about.recorded_at if about.recorded_at is not None else known.recorded_at,
             language=self.options.language or known.language,
-            options={**known.options, **self._kept_options()},
+            options={k: v for k, v in known.options.items() if k != "replaced"} | self._kept_options(),
         )
 
     def _from_evidence_file(self, path: Path, about: About) -> Video:
@@ -226,23 +245,61 @@ class Adder:
             print_ = fingerprint(source.path) if source.path else str(source)
         except VidemusError:
             print_ = str(source)
-        name = source.path.stem if source.path else str(source)
+        if (known := self.store.video_by_fingerprint(print_)) and not never_read(known):
+            print_ = str(source)  # the same content was read elsewhere: that video stays what it is
         video = Video(
-            id=content_id("v", print_), fingerprint=print_, title=about.title or name, duration_ms=0, source=str(source),
-            state="failed", reason=str(error), collection=about.collection, has_video=False, has_audio=False,
+            id=content_id("v", print_), fingerprint=print_, title=about.title or _name(str(source)), duration_ms=0,
+            source=str(source), state="failed", reason=str(error), collection=about.collection,
+            recorded_at=about.recorded_at, recording=about.recording, has_video=False, has_audio=False,
             added_at=int(time.time() * 1000), options=self._kept_options(),
         )  # fmt: skip
+        self._take_the_place(video)
         self.store.put_video(video)
         return video
 
 
+def never_read(video: Video) -> bool:
+    """Whether nothing is known of it but that it was given: its file was no video, or its address did not answer."""
+    anything = video.has_video or video.has_audio or video.duration_ms
+    return video.state == "failed" and not anything and "evidence" not in video.options
+
+
 def media_path(store: Store, video: Video) -> Path | None:
-    """The video's file on this machine, or None: it is gone, or there never was one."""
+    """The video's file on this machine, or None: it is gone, holds another content now, or there never was one."""
+    if video.options.get("replaced"):
+        return None
     if video.source.startswith(("http://", "https://")):
         found = sorted((store.folder / "media").glob(f"{video.fingerprint[:16]}*")) if store.folder else []
         return found[0] if found else None
     path = Path(video.source)
     return path if path.is_file() and "evidence" not in video.options else None
+
+
+def _options(video: Video) -> Options:
+    """What the user asked for when adding it."""
+    return Options(**{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options})
+
+
+def _name(source: str) -> str:
+    """The title of what was never read."""
+    return source if source.startswith(("http://", "https://")) else Path(source).stem
+
+
+def _stands(video: Video) -> bool:
+    """Whether the video's own place still holds it."""
+    from videmus.media.fingerprint import fingerprint
+
+    if video.source.startswith(("http://", "https://")):
+        return True
+    path = Path(video.source)
+    return path.is_file() and fingerprint(path) == video.fingerprint
+
+
+def _without_file(video: Video, ended: Outcome, work: Sequence[Work]) -> Outcome:
+    """How a video ends whose file went before everything was made of it."""
+    missing = f"{video.source} is not there any more: what was not yet made of it needs the file"
+    reason = "; ".join(filter(None, (ended.reason, missing)))
+    return Outcome("partial" if any(w.rows for w in work) else "failed", reason)
 
 
 def _with_media(video: Video, path: Path, about: About) -> Video:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from videmus.errors import VidemusError
-from videmus.ingest.stage import Job, Kept, Meter, Produced, Stage, Stopped
+from videmus.ingest.stage import Job, Kept, Meter, Produced, Progress, Stage, Stopped
 from videmus.model import Row, Video, VideoState
 from videmus.store.protocol import Work, WorkState
 
@@ -113,7 +113,7 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
             return next(w for w in store.work(video.id) if w.stage == stage.name)
         else:
             job.done = store.stage_rows(video.id, stage.name)
-            job.progress = lambda done, total: events.stage_progress(video, stage, done, total)
+            job.progress = _progress(job, stage, events)
             events.stage_started(video, stage)
             _commit(job, stage, stage.run(job))
             reason = job.meter.problem
@@ -139,6 +139,16 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
         events.notice(f"{video.title}: {notice}")
     events.stage_ended(video, stage, work)
     return work
+
+
+def _progress(job: Job, stage: Stage, events: Events) -> Progress:
+    """Tells the events, and is where a stage ends that yields nothing for long when the user asked to stop."""
+
+    def told(done: int, total: int) -> None:
+        job.check_stop()
+        events.stage_progress(job.video, stage, done, total)
+
+    return told
 
 
 def _commit(job: Job, stage: Stage, produced: Iterator[Produced]) -> None:

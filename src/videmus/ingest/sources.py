@@ -7,6 +7,7 @@ a video beside them are not things of their own.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -56,10 +57,22 @@ def sources(what: Sequence[str | Path], include: Sequence[str] = (), exclude: Se
     return list(found.values())
 
 
+def source_at(place: str) -> Source:
+    """The thing at a path or an address, whether or not it is there now."""
+    if place.startswith(("http://", "https://")):
+        return Source("address", None, place)
+    path = Path(place)
+    return Source(kind_of(path), path)
+
+
 def _of(item: str, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Source]:
     if item.startswith(("http://", "https://")):
-        yield Source("address", None, item)
+        yield source_at(item)
         return
+    if not item.strip():
+        raise UsageError("an empty name is no file", next="videmus add FILE")
+    if re.match(r"[a-z][a-z0-9+.-]+://", item):
+        raise UsageError("only http:// and https:// addresses are fetched", where=item, next="load the file yourself")
     path = Path(item).expanduser()
     if not path.exists():
         raise UsageError("no such file or folder", where=item, next="check the path")

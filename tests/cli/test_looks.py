@@ -1,0 +1,132 @@
+"""What a terminal shows, and never does: long and strange titles, progress, a player that is not there."""
+
+import io
+import json
+import re
+
+import pytest
+from rich.console import Console
+
+from videmus import cli
+from videmus.cli import player
+from videmus.cli.progress import TerminalEvents
+from videmus.ingest.stage import Stage
+from videmus.model import Video
+from videmus.store.protocol import Work
+
+VIDEO = Video("v1", "print", "Talk", 60_000, "talk.mp4")
+STAGE = Stage("screen", "reading", 1, (), lambda job: iter(()))
+
+
+def add(terminal, tmp_path, **about):
+    file = tmp_path / "odd.json"
+    file.write_text(json.dumps({"videmus_evidence": 1, "duration_ms": 5000, "speech": [], **about}))
+    return terminal("add", file)
+
+
+def test_a_title_cannot_steer_the_terminal(terminal, tmp_path):
+    add(terminal, tmp_path, title="\x1b]0;mine\x07\x1b[2Jodd")
+    for command in (["list"], ["show", "odd"], ["search", "x"]):
+        _, out, err = terminal(*command)
+        assert "\x1b" not in out + err
+        assert "\x07" not in out + err
+
+
+def test_titles_in_any_script_stand_in_the_list(terminal, tmp_path):
+    add(terminal, tmp_path, title="机器学习 第一讲 — Übung «α»")
+    assert "机器学习 第一讲 — Übung «α»" in terminal("list")[1]
+
+
+def test_a_second_add_says_that_nothing_was_left_to_do(terminal, talk):
+    assert "nothing was left to do" not in terminal("add", talk)[1]
+    assert "nothing was left to do" in terminal("add", talk)[1]
+
+
+def test_progress_tells_the_part_done_and_the_time_left():
+    screen = io.StringIO()
+    with TerminalEvents(Console(file=screen, force_terminal=True, width=80)) as events:
+        events.stage_started(VIDEO, STAGE)
+        events.bars.refresh()
+        before = screen.getvalue()
+        clock = iter(range(0, 100, 5))
+        events.bars.get_time = lambda: next(clock)
+        for done in (1, 2, 3):
+            events.stage_progress(VIDEO, STAGE, done, 12)
+        events.bars.refresh()
+    assert "left" not in before
+    assert "0 %" not in before
+    assert "25 %" in screen.getvalue()
+    assert re.search(r"\d:\d\d left", screen.getvalue())
+
+
+def test_a_stage_that_makes_no_rows_of_its_own_tells_none():
+    screen = io.StringIO()
+    with TerminalEvents(Console(file=screen, width=80)) as events:
+        for rows in (0, 7):
+            events.stage_started(VIDEO, STAGE)
+            events.stage_ended(VIDEO, STAGE, Work("v1", "screen", "k", "done", None, rows, 3.0))
+    lines = screen.getvalue().splitlines()
+    assert [line.split("reading")[1].split() for line in lines] == [["3.0", "s"], ["3.0", "s,", "7", "rows"]]
+    assert [work.rows for work in events.ran["v1"]] == [0, 7]
+
+
+def test_a_clip_without_a_title_is_shown_by_what_is_said_in_it(library):
+    assert "The Moon pulls the water" in library("show", "Tides")[1]
+
+
+def test_without_a_screen_open_tells_the_link(library, monkeypatch):
+    monkeypatch.setattr(player, "has_screen", lambda: False)
+    status, out, _ = library("open", "Tides", "1:05")
+    assert status == 0
+    assert out.strip().endswith("#t=65")
+
+
+def test_with_a_player_open_starts_it_at_the_moment(library, monkeypatch):
+    started = []
+    monkeypatch.setattr(player, "has_screen", lambda: True)
+    monkeypatch.setattr(player.shutil, "which", lambda name: name == "vlc")
+    monkeypatch.setattr(player.subprocess, "Popen", lambda command, **options: started.append(command))
+    assert "opened in vlc" in library("open", "Tides", "0:30.5")[1]
+    assert started[0][:2] == ["vlc", "--start-time=30.500"]
+
+
+@pytest.mark.parametrize("format", ["srt", "vtt", "md", "chapters"])
+def test_an_export_to_programs_is_one_document_and_writes_no_file(library, tmp_path, format):
+    before = set(tmp_path.iterdir())
+    given = library.json("export", "Tides", "--format", format)
+    assert given == {"format": format, "text": library("export", "Tides", "--format", format)[1]}
+    assert set(tmp_path.iterdir()) == before
+    assert library.json("export", "Tides", "--format", "json")["videmus_evidence"] == 1
+
+
+def test_remove_without_a_person_to_ask_removes_nothing(library):
+    status, _, err = library("remove", "Rivers")
+    assert status == 2
+    assert "--yes" in err
+    assert len(library.json("list")["videos"]) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["list", "--library"], ["--library", "", "list"], ["add", ""], ["add", "ftp://a/b.mp4"], ["show", "i"]],
+)
+def test_what_names_nothing_is_wrong_usage(library, arguments):
+    assert library(*arguments)[0] == 2
+
+
+def test_after_two_dashes_a_word_is_no_option(library):
+    status, out, _ = library("search", "--", "--json")
+    assert (status, out) == (0, "nothing found\n")
+
+
+def test_pictures_and_sound_are_not_cut_out_of_a_transcript(terminal, tmp_path):
+    file = tmp_path / "said.srt"
+    file.write_text("1\n00:00:01,000 --> 00:00:04,000\nOnly words.\n")
+    terminal.json("add", file)
+    for command in (["frame", "said", "2"], ["clip", "said", "1", "3"]):
+        assert "only text" in terminal.json(*command, status=2)["error"]["what"]
+
+
+def test_help_of_a_wrong_command_line_is_that_of_the_command(capsys):
+    assert cli.main(["models", "install"]) == 2
+    assert "videmus models install --help" in capsys.readouterr().err
