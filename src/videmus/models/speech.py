@@ -166,6 +166,8 @@ def _folder_of(name: str) -> Path:
                 next="it needs model.bin, config.json, tokenizer.json and vocabulary.txt",
             )
         return path
+    if name.count("/") > 1 or name.startswith((".", "/", "~")):
+        raise ModelError("there is no such folder", where=name, next="name the folder that holds the speech model")
     return _from_hub(name)
 
 

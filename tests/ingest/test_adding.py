@@ -1,0 +1,198 @@
+"""What happens to a file over its life: it is no video, is mended, replaced, moved, swapped, gone; a folder is watched."""
+
+import json
+import os
+import shutil
+import threading
+
+import pytest
+
+from videmus import Library
+from videmus import library as face
+from videmus.config import Settings
+from videmus.errors import ModelError, UsageError
+from videmus.ingest.pipeline import Silent, run
+from videmus.ingest.stage import Job, Options, Stage, Stopped
+from videmus.model import Video
+from videmus.models.minds import Minds
+
+
+class Notes(Silent):
+    def __init__(self):
+        self.notices, self.started = [], []
+
+    def notice(self, text):
+        self.notices.append(text)
+
+    def stage_started(self, video, stage):
+        self.started.append((video.title, stage.name))
+
+
+@pytest.fixture
+def library(tmp_path):
+    with Library(tmp_path / "library", settings=Settings()) as made:
+        yield made
+
+
+@pytest.fixture
+def notes():
+    return Notes()
+
+
+def say(path, *words):
+    cues = "".join(f"{n + 1}\n00:00:{n:02},000 --> 00:00:{n + 1:02},000\n{word}\n\n" for n, word in enumerate(words))
+    path.write_text(cues)
+    old = path.stat().st_mtime - 60  # nobody is writing it any more
+    os.utime(path, (old, old))
+    return path
+
+
+def test_a_file_that_was_no_video_is_tried_again_and_stays_failed(library, tmp_path):
+    file = tmp_path / "a.mp4"
+    file.write_bytes(b"no video")
+    first = library.add(file, collection="course", recorded_at="2026-03-05T14:00")
+    (again,) = library.retry()
+    assert (first.state, again.state) == ("failed", "failed")
+    assert (again.id, again.collection, again.recorded_at) == (first.id, "course", first.recorded_at)
+
+
+def test_an_address_that_did_not_answer_does_not_become_ready_by_a_retry(library):
+    first = library.add("http://127.0.0.1:9/a.mp4")
+    (again,) = library.retry()
+    assert (first.state, again.state) == ("failed", "failed")
+    assert again.reason == first.reason
+
+
+def test_a_mended_file_takes_the_place_of_its_failed_attempt(library, tmp_path, steps_video):
+    file = tmp_path / "talk.mp4"
+    file.write_bytes(steps_video.read_bytes()[:20])
+    failed = library.add(file, collection="course")
+    shutil.copy2(steps_video, file)
+    (mended,) = library.retry(failed.id)
+    assert (mended.state, mended.collection, mended.title) == ("ready", "course", "talk")
+    assert [v.id for v in library.videos()] == [mended.id]
+
+
+def test_a_place_with_another_content_keeps_both_videos_and_says_so(library, tmp_path, notes):
+    file = say(tmp_path / "talk.srt", "first")
+    first = library.add(file)
+    say(file, "second")
+    second = library.add(file, events=notes)
+    assert {v.id for v in library.videos()} == {first.id, second.id}
+    assert any(first.id in text and "another file before" in text for text in notes.notices)
+    say(tmp_path / "found.srt", "first")
+    notes.notices.clear()
+    assert library.add(tmp_path / "found.srt", events=notes).source.endswith("found.srt")
+    assert "moved" in notes.notices[0]
+
+
+def test_two_files_that_swapped_their_names_are_linked_to_their_new_places(library, tmp_path):
+    one, two = say(tmp_path / "one.srt", "first"), say(tmp_path / "two.srt", "second")
+    ids = [v.id for v in library.add_all([one, two])]
+    one.rename(tmp_path / "three.srt")
+    two.rename(one)
+    (tmp_path / "three.srt").rename(two)
+    assert [v.id for v in library.add_all([one, two])] == ids[::-1]
+    assert [(library.video(id).source, library.link(id)[1]) for id in ids] == [(str(two), two), (str(one), one)]
+
+
+def test_an_unfinished_copy_of_a_known_video_leaves_the_video_as_it_is(library, tmp_path):
+    file = say(tmp_path / "talk.srt", "word")
+    known = library.add(file)
+    shutil.copy2(file, tmp_path / "talk.srt.part")
+    assert library.add(tmp_path / "talk.srt.part").state == "failed"
+    assert library.video(known.id).state == "ready"
+    assert len(library.evidence(known.id, "speech")) == 1
+
+
+def test_a_video_whose_file_went_before_all_was_made_is_not_ready(library, tmp_path):
+    file = say(tmp_path / "talk.srt", "word")
+    video = library.add(file)
+    library.store.edit_video(video.id, state="processing")
+    file.unlink()
+    (after,) = library.retry()
+    assert after.state == "partial"
+    assert "not there" in after.reason
+
+
+def test_a_ready_video_whose_file_is_gone_stays_ready(library, tmp_path):
+    file = say(tmp_path / "talk.srt", "word")
+    library.add(file)
+    file.unlink()
+    (after,) = library.retry()
+    assert (after.state, after.reason) == ("ready", None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [({"speech_model": "tiny.en", "language": "de"}, UsageError), ({"speech_model": "no/such/folder"}, ModelError)],
+)
+def test_a_speech_model_that_cannot_do_it_costs_no_video_its_speech(library, tmp_path, wrong, error):
+    video = library.add(say(tmp_path / "talk.srt", "word"))
+    with pytest.raises(error) as caught:
+        library.add(tmp_path / "talk.srt", **wrong)
+    assert caught.value.next
+    assert library.video(video.id) == video
+    assert len(library.evidence(video.id, "speech")) == 1
+
+
+def test_a_watched_folder_gives_what_is_there_and_what_appears_and_each_once(library, tmp_path, notes, monkeypatch):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    say(folder / "a.srt", "first")
+    waits = iter([lambda: say(folder / "b.srt", "second"), lambda: None, library.stop.set])
+    monkeypatch.setattr(library.stop, "wait", lambda seconds: next(waits)())
+    added = library.watch([str(folder)], events=notes, collection="course")
+    assert [(v.title, v.collection, v.state) for v in added] == [("a", "course", "ready"), ("b", "course", "ready")]
+    assert notes.notices.count("watching; Ctrl-C ends") == 2
+    assert [title for title, stage in notes.started if stage == "speech"] == ["a", "b"]
+
+
+def test_ctrl_c_ends_the_watching_but_not_silently_the_work(library, tmp_path, monkeypatch):
+    folder = tmp_path / "in"
+    folder.mkdir()
+
+    def press(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library.stop, "wait", press)
+    assert library.watch([str(folder)]) == []
+    say(folder / "a.srt", "first")
+    monkeypatch.setattr(face.Library, "add_all", press)
+    with pytest.raises(KeyboardInterrupt):
+        library.watch([str(folder)])
+
+
+def test_only_folders_are_watched(library, tmp_path):
+    with pytest.raises(UsageError, match="only folders"):
+        library.watch([str(say(tmp_path / "a.srt", "x"))])
+
+
+def test_a_stage_that_yields_nothing_for_long_stops_where_it_tells_its_progress(library):
+    video = Video("v1", "print", "talk", 60_000, "talk.mp4")
+    library.store.put_video(video)
+    told = []
+
+    def long(job):
+        for n in range(1000):
+            job.progress(n, 1000)
+            told.append(n)
+            if n == 3:
+                job.stop.set()
+        yield from ()
+
+    job = Job(video, None, Settings(), Options(), Minds(Settings()), library.store, threading.Event())
+    with pytest.raises(Stopped):
+        run(job, [Stage("long", "long", 1, (), long)], Silent())
+    assert told == [0, 1, 2, 3]
+
+
+def test_evidence_that_is_changed_is_read_again_into_its_video(library, tmp_path):
+    file = tmp_path / "talk.json"
+    about = {"videmus_evidence": 1, "title": "Talk", "duration_ms": 5000, "fingerprint": "f" * 32}
+    file.write_text(json.dumps({**about, "speech": [{"start_ms": 0, "end_ms": 900, "text": "one"}]}))
+    first = library.add(file)
+    file.write_text(json.dumps({**about, "speech": [{"start_ms": 0, "end_ms": 900, "text": "two"}]}))
+    second = library.add(file)
+    assert first.id == second.id
+    assert [row.text for row in library.evidence(second.id, "speech")] == ["two"]
