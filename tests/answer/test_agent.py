@@ -44,7 +44,7 @@ class Mind:
     def reply(self, prompt, result: type[BaseModel]):
         if result.__name__ in self.overrides:
             return self.overrides[result.__name__]
-        if result is Plan:
+        if issubclass(result, Plan):
             return {"steps": self.steps}
         if result is Judgement:
             self.judged += 1
@@ -182,6 +182,24 @@ def test_tools_that_contradict_each_other_do_not_end_the_plan_and_lower_the_answ
     assert answer.grounding == "partial"
     (read,) = mind.model.asked("read")
     assert "CONFLICT" in part(read, "working memory")
+
+
+def test_the_plans_schema_names_only_the_tools_that_there_are():
+    seen = []
+
+    class Spy(Mind):
+        def reply(self, prompt, result):
+            seen.append(result)
+            return super().reply(prompt, result)
+
+    ask(Spy([GRAPH]), settings=replace(Settings(), agent=AgentSettings(sql=False)))
+    tools = seen[0].model_json_schema()["$defs"]["PlannedStep"]["properties"]["tool"]["enum"]
+    assert "graph" in tools and "sql" not in tools and "look" not in tools
+
+
+def test_a_plan_of_no_tool_that_there_is_becomes_one_search():
+    answer = ask(Mind([{"tool": "telepathy", "task": "guess"}] * 3), "Have you seen the lantern?")
+    assert tools_of(answer)[:3] == ["plan", "transcript", "captions"] and "no tool" in answer.steps[0].result
 
 
 def test_an_empty_plan_becomes_one_search_and_says_so():

@@ -13,8 +13,9 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from videmus import clock
 from videmus.answer.agent_tools import ABOUT, Found, Parts, PlannedStep, available, row_line, use
@@ -43,6 +44,14 @@ _SEVERAL_STEPS = re.compile(
 
 class Plan(BaseModel):
     steps: list[PlannedStep] = Field(default=[], max_length=20)
+
+
+@lru_cache(maxsize=64)
+def _plan_type(tools: tuple[str, ...]) -> type[Plan]:
+    """A plan whose schema names only the tools that there are: small models take any name that they are shown."""
+    tool = Field(json_schema_extra={"enum": list(tools)})
+    step = create_model("PlannedStep", __base__=PlannedStep, tool=(str, tool))
+    return create_model("Plan", __base__=Plan, steps=(list[step], Field(default=[], max_length=20)))  # type: ignore[valid-type]
 
 
 class Judgement(BaseModel):
@@ -172,18 +181,18 @@ class _Agent:
             materials.append(Data("views", views.described()))
         if self.history:
             materials.append(Data("conversation so far", conversation(self.history)))
-        reply = self.tally.ask(Prompt("plan", instructions("plan"), tuple(materials)), Plan)
-        steps = reply.value.steps[: self.settings.agent.steps]
-        notice = "" if steps else "the plan was empty: one search of transcript and captions instead"
-        if not steps:
-            steps = [
-                PlannedStep(tool=t, task=self.question, queries=[self.question]) for t in ("transcript", "captions")
-            ]
-            steps = [s for s in steps if s.tool in tools]
+        reply = self.tally.ask(Prompt("plan", instructions("plan"), tuple(materials)), _plan_type(tuple(tools)))
+        steps = list(reply.value.steps[: self.settings.agent.steps])
+        notice = ""
+        if not any(step.tool in tools for step in steps):
+            notice = "the plan was empty, or of no tool that there is: a search of transcript and captions instead"
+            query = [self.question]
+            search = [PlannedStep(tool=t, task=self.question, queries=query) for t in ("transcript", "captions")]
+            steps = [s for s in search if s.tool in tools]
         listed = "; ".join(f"{n}. {s.tool}: {s.task}" for n, s in enumerate(steps, 1))
         detail = {
             "plan": [s.model_dump(exclude_defaults=True) for s in steps],
-            "left_out": len(reply.value.steps) - len(steps),
+            "left_out": max(0, len(reply.value.steps) - self.settings.agent.steps),
         }
         self._done(self._step("plan", self.question, notice or listed, (), before, began, detail=detail))
         return steps
