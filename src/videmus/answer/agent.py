@@ -51,7 +51,7 @@ def _plan_type(tools: tuple[str, ...]) -> type[Plan]:
     """A plan whose schema names only the tools that there are: small models take any name that they are shown."""
     tool = Field(json_schema_extra={"enum": list(tools)})
     step = create_model("PlannedStep", __base__=PlannedStep, tool=(str, tool))
-    return create_model("Plan", __base__=Plan, steps=(list[step], Field(default=[], max_length=20)))  # type: ignore[valid-type]
+    return create_model("Plan", __base__=Plan, steps=(list[step], Field(default=[], max_length=20)))  # type: ignore[valid-type]  # made at run time
 
 
 class Judgement(BaseModel):
