@@ -4,7 +4,7 @@
 
 DATA is a folder with questions.jsonl and bundles/*.json. The libraries are made below --library (kept between runs) or in
 a temporary folder. Prints recall@1 / @5 and seconds@5 within the video and over the whole set, each with the figures of
-the two halves of the videos, so that what was chosen on one is seen on the other.
+the two halves of the videos, so that a choice that only one half likes is seen.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from videmus.evaluate.retrieval import (
     read_questions,
     score,
 )
+from videmus.ingest.embedding import embed_passages
 from videmus.model import Moment, Scope
 from videmus.models.text_embedding import TextEmbedder, load
 from videmus.search.hybrid import ranking, search
+from videmus.store.protocol import EVERYTHING
 from videmus.store.sqlite import SqliteStore
 from videmus.store.words import stem, words
 
@@ -67,7 +69,7 @@ def main() -> None:
             show("whole library", asked, {q.id: found(ask(q, False)) for q in asked}, every)
             print(f"  {(time.perf_counter() - began) / 2 / len(asked) * 1000:.1f} ms a question")
             if arguments.baselines:
-                for name, fuse in (("BM25 of windows", bm25), ("reciprocal rank, BM25 + cosine", reciprocal)):
+                for name, fuse in (("BM25 of rows", bm25), ("reciprocal rank, BM25 + cosine", reciprocal)):
                     show(f"{name}, within", asked, {q.id: found(fuse(store, embedder, q, ids)) for q in asked}, every)
             if arguments.refusal:
                 refusal(store, embedder, settings, asked, ids)
@@ -84,10 +86,7 @@ def library(folder: Path, bundles: Sequence[Path], embedder: TextEmbedder) -> tu
         if store.video(video.id) is None:
             store.put_video(replace(video, state="ready"))
             store.add("bundle", rows)
-    waiting = list(store.passages_without_vectors(embedder.name))
-    for first in range(0, len(waiting), 256):
-        part = waiting[first : first + 256]
-        store.add_vectors(embedder.name, part, embedder.embed([p.text for p in part]))
+    embed_passages(store, embedder, EVERYTHING)
     return store, names
 
 

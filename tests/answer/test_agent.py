@@ -16,11 +16,11 @@ from videmus.answer.agent_tools import Parts, Sight
 from videmus.answer.read import MendReply, ReadReply
 from videmus.config import AgentSettings, Settings
 from videmus.evaluate.week.questions import KINDS, questions
+from videmus.ingest.embedding import embed_frames
 from videmus.model import Cost, Evidence, Frame, Origin, Video, evidence_id, frame_id
 from videmus.models.image_embedding import ScriptedImageEmbedder
 from videmus.models.language import malformed
 from videmus.models.scripted import ScriptedModel
-from videmus.search.frames import embed_frames
 from videmus.store.sqlite import SqliteStore
 from week_library import RECORDING, at, two_days
 
@@ -325,7 +325,7 @@ def filmed(tmp_path):
         id = evidence_id("v", "scene", start, start + 10_000, text)
         rows.append(Evidence(id, "v", start, start + 10_000, "scene", text, Origin("t")))
     store.add("see", rows, pictures)
-    embed_frames(store, store.frame_vectors, ScriptedImageEmbedder(), RECORDING)
+    embed_frames(store, ScriptedImageEmbedder(), RECORDING)
     yield store
     store.close()
 

@@ -7,9 +7,10 @@ from PIL import Image
 
 from videmus.config import AgentSettings, Settings
 from videmus.errors import VectorSpaceError
+from videmus.ingest.embedding import embed_frames
 from videmus.model import Evidence, Frame, Origin, Scope, Video, evidence_id, frame_id
 from videmus.models.image_embedding import ScriptedImageEmbedder
-from videmus.search.frames import embed_frames, find_frames, frames_like
+from videmus.search.frames import find_frames, frames_like
 from videmus.store import frame_vectors
 from videmus.store.protocol import EVERYTHING
 from videmus.store.sqlite import SqliteStore
@@ -49,7 +50,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def embedded(store):
-    embed_frames(store, store.frame_vectors, ScriptedImageEmbedder(), Scope())
+    embed_frames(store, ScriptedImageEmbedder(), Scope())
     return store
 
 
@@ -63,7 +64,7 @@ def find(store, *queries, scope=EVERYTHING, limit=None, **agent):
 
 
 def test_frames_are_embedded_once(embedded):
-    assert embed_frames(embedded, embedded.frame_vectors, ScriptedImageEmbedder(), Scope()) == 0
+    assert embed_frames(embedded, ScriptedImageEmbedder(), Scope()) == 0
     assert embedded.frame_vectors.count("colours") == 160
 
 
@@ -156,7 +157,7 @@ def test_frames_added_and_removed_are_followed_without_making_it_anew(tmp_path, 
             for k in range(len(colours))
         ]
         store.add("frames", rows, {r.id: jpeg(c) for r, c in zip(rows, colours, strict=True)})
-        embed_frames(store, store.frame_vectors, ScriptedImageEmbedder(), EVERYTHING)
+        embed_frames(store, ScriptedImageEmbedder(), EVERYTHING)
 
     add("v1", ["red", "green"] * 20)
     monkeypatch.setattr(frame_vectors, "_inverted_file", None)
@@ -172,7 +173,7 @@ def test_a_removed_video_takes_its_frames_vectors_along(tmp_path):
     store.put_video(Video("v", "f", "t", 1_000, "x", "ready"))
     row = Frame(frame_id("v", 0), "v", 0, "v/0.jpg", "0" * 16, 8, 8, Origin("frames"))
     store.add("frames", [row], {row.id: jpeg("red")})
-    embed_frames(store, store.frame_vectors, ScriptedImageEmbedder(), Scope())
+    embed_frames(store, ScriptedImageEmbedder(), Scope())
     store.remove_video("v")
     assert store.frame_vectors.count("colours") == 0
     store.close()

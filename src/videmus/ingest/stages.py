@@ -7,20 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from videmus.ingest.stage import Job, Kept, Produced, Stage
 from videmus.ingest.transcript import subtitles_of, transcript_key
 from videmus.ingest.turns import turns_key, turns_of
 from videmus.model import Frame, Scope
-
-if TYPE_CHECKING:
-    from videmus.models.image_embedding import ImageEmbedder
-
-FRAMES_AT_ONCE = 64
-
-EMBED_AT_ONCE = 256
-"""Passages whose vectors are committed together: a second of work on two cores."""
 
 
 def hear(job: Job) -> Iterator[Produced]:
@@ -205,34 +197,13 @@ def index(job: Job) -> Iterator[Produced]:
 
     Full text follows the rows by itself. Texts in a language that the model was not trained for are found by words.
     """
-    from videmus.models.text_embedding import suits
+    from videmus.ingest.embedding import embed_frames, embed_passages
 
-    embedder = job.minds.embedder
-    passages = job.store.passages_without_vectors(embedder.name, Scope(video=job.video.id))
-    waiting = [p for p in passages if suits(embedder, job.video.language, p.text)]
-    for done in range(0, len(waiting), EMBED_AT_ONCE):
-        job.progress(done, len(waiting))
-        batch = waiting[done : done + EMBED_AT_ONCE]
-        job.store.add_vectors(embedder.name, batch, embedder.embed([p.text for p in batch]).astype("float16"))
-        job.check_stop()
-    if waiting:
-        job.store.prepare_vectors(embedder.name)
+    scope = Scope(video=job.video.id)
+    embed_passages(job.store, job.minds.embedder, scope, job.video.language, job.progress)
     if pictures := job.minds.image_embedder:
-        _embed_frames(job, pictures)
+        embed_frames(job.store, pictures, scope, job.progress)
     yield from ()
-
-
-def _embed_frames(job: Job, embedder: ImageEmbedder) -> None:
-    vectors = job.store.frame_vectors
-    waiting = vectors.without(embedder.name, Scope(video=job.video.id))
-    for first in range(0, len(waiting), FRAMES_AT_ONCE):
-        job.progress(first, len(waiting))
-        batch = waiting[first : first + FRAMES_AT_ONCE]
-        shown = embedder.embed_pictures([job.store.picture(frame) for frame in batch])
-        vectors.add(embedder.name, [frame.id for frame in batch], shown)
-        job.check_stop()
-    if waiting:
-        vectors.prepare(embedder.name)
 
 
 # ---------------------------------------------------------------- reasons why a stage does not run

@@ -7,7 +7,7 @@ queries hit a frame, which keeps the latest of the best hundred and not the best
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from videmus.config import Settings
@@ -77,27 +77,6 @@ def frames_like(
     """Frames that look like this one, by the bits of their perceptual hashes, without a model; it is not among them."""
     ranked = [FoundFrame(other, score) for other, score in vectors.alike(frame, scope, limit * OVERSAMPLED)]
     return FoundFrames(tuple(_spread(ranked, gap_ms)[:limit]), "likeness")
-
-
-def embed_frames(
-    store: Store,
-    vectors: FrameVectors,
-    embedder: ImageEmbedder,
-    scope: Scope,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> int:
-    """Embed the frames that have no vector of this model yet, some at a time; each batch is committed. Returns how many."""
-    waiting = vectors.without(embedder.name, scope)
-    done = 0
-    for first in range(0, len(waiting), 64):
-        batch = waiting[first : first + 64]
-        done += vectors.add(
-            embedder.name, [f.id for f in batch], embedder.embed_pictures([store.picture(f) for f in batch])
-        )
-        progress(first + len(batch), len(waiting))
-    if done:
-        vectors.prepare(embedder.name)
-    return done
 
 
 def _spread(ranked: Sequence[FoundFrame], gap_ms: int) -> list[FoundFrame]:
