@@ -23,7 +23,9 @@ def test_kept_replies_go_from_one_library_to_another(stores, tmp_path):
     assert (two.cached_call("k1"), two.cached_call("k2")) == (b'{"a": "\xc3\xa9"}', b"\x00\xff")
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"key": "k"}', '{"key": "k", "reply": "!"}', '{"key": 1, "reply": "YQ==", "model": {}}'])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '{"key": "k"}', '{"key": "k", "reply": "!"}', '{"key": 1, "reply": "YQ==", "model": {}}']
+)
 def test_a_file_of_something_else_changes_nothing(stores, tmp_path, line):
     file = tmp_path / "calls.jsonl"
     file.write_text('{"key": "good", "reply": "YQ=="}\n' + line + "\n")

@@ -15,7 +15,9 @@ def store(tmp_path):
         return Evidence(evidence_id("v1", kind, 0, 9, text), "v1", 0, 9, kind, text, Origin(kind, 1, model))
 
     with_rows.add("speech", [row("speech", "the tide rises")])
-    with_rows.add("slide-texts", [row("consolidated", "Tides: the tide rises"), row("vision", "a tide chart", "openai:x")])
+    with_rows.add(
+        "slide-texts", [row("consolidated", "Tides: the tide rises"), row("vision", "a tide chart", "openai:x")]
+    )
     yield with_rows
     with_rows.close()
 
