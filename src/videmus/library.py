@@ -245,11 +245,16 @@ class Library:
         recorded_at: Clock = None,
         recording: str | None = None,
     ) -> Video:
-        """Change what a person knows better. An empty collection or recording takes the video out of it."""
+        """Change what a person knows better. An empty collection or recording takes the video out of it.
+
+        Raises UsageError for an empty title and for a clock time that is none.
+        """
         old = self.video(video)
+        if title is not None and not title.strip():
+            raise UsageError("a title needs a letter", where=old.title, next="give a title, or leave it as it is")
         new = replace(
             old,
-            title=title if title else old.title,
+            title=title.strip() if title else old.title,
             collection=old.collection if collection is None else collection or None,
             recording=old.recording if recording is None else recording or None,
             recorded_at=old.recorded_at if recorded_at is None else self._clock(recorded_at, old.recording),

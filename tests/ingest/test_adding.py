@@ -13,7 +13,7 @@ from videmus.config import Settings
 from videmus.errors import ModelError, UsageError
 from videmus.ingest.pipeline import Silent, run
 from videmus.ingest.stage import Job, Options, Stage, Stopped
-from videmus.model import Video
+from videmus.model import Evidence, Origin, Video, evidence_id
 from videmus.models.minds import Minds
 
 
@@ -196,3 +196,40 @@ def test_evidence_that_is_changed_is_read_again_into_its_video(library, tmp_path
     second = library.add(file)
     assert first.id == second.id
     assert [row.text for row in library.evidence(second.id, "speech")] == ["two"]
+
+
+def test_rows_of_one_span_stand_in_one_order_whichever_stage_was_first(tmp_path):
+    def row(kind):
+        return Evidence(evidence_id("v1", kind, 0, 9, kind), "v1", 0, 9, kind, kind, Origin(kind))
+
+    orders = []
+    for first, second in (("screen", "speech"), ("speech", "screen")):
+        with Library(tmp_path / first, settings=Settings()) as library:
+            library.store.put_video(Video("v1", "print", "talk", 9, "talk.mp4", state="ready"))
+            for kind in (first, second):
+                library.store.begin("v1", kind, "key")
+                library.store.add(kind, [row(kind)], {})
+            orders.append([r.kind for r in library.evidence("v1")])
+    assert orders[0] == orders[1]
+    assert len(orders[0]) == 2
+
+
+def test_a_video_that_came_as_evidence_gets_its_file_and_keeps_its_rows(tmp_path, steps_video):
+    exported = tmp_path / "steps.json"
+    with Library(tmp_path / "one", settings=Settings()) as one:
+        video = one.add(steps_video, title="Steps")
+        one.export(video.id, "json", exported)
+    notes = Notes()
+    with Library(tmp_path / "two", settings=Settings()) as two:
+        assert two.link(two.add(exported).id)[1] is None
+        again = two.add(steps_video, events=notes)
+        assert (again.id, again.title, two.link(again.id)[1]) == (video.id, "Steps", steps_video)
+        assert "changes" not in [stage for _, stage in notes.started]
+        assert two.frame(again.id, "0:01", tmp_path / "a.png").exists()
+
+
+@pytest.mark.parametrize("title", ["", "  "])
+def test_an_empty_title_is_refused(library, tmp_path, title):
+    video = library.add(say(tmp_path / "talk.srt", "word"))
+    with pytest.raises(UsageError, match="title"):
+        library.edit(video.id, title=title)

@@ -18,7 +18,7 @@ from videmus.config import Settings
 from videmus.errors import LibraryError, VidemusError
 from videmus.ingest import recordings
 from videmus.ingest.pipeline import Events, Outcome, outcome, run
-from videmus.ingest.sources import Source, source_at
+from videmus.ingest.sources import Source, kind_of, source_at
 from videmus.ingest.stage import Job, Options, Stage, Stopped
 from videmus.model import Frame, Row, Video, content_id
 from videmus.models.minds import Minds
@@ -94,7 +94,7 @@ class Adder:
                 continue
             if never_read(other):
                 self.store.remove_video(other.id)
-            elif "evidence" not in other.options and not other.options.get("replaced"):
+            elif not other.options.get("replaced"):
                 self.store.put_video(replace(other, options={**other.options, "replaced": True}))
                 self.events.notice(
                     f"{video.source} was another file before: {other.title} ({other.id}) stays, without its file"
@@ -272,7 +272,7 @@ def media_path(store: Store, video: Video) -> Path | None:
         found = sorted((store.folder / "media").glob(f"{video.fingerprint[:16]}*")) if store.folder else []
         return found[0] if found else None
     path = Path(video.source)
-    return path if path.is_file() and "evidence" not in video.options else None
+    return path if path.is_file() and kind_of(path) != "evidence" else None
 
 
 def _options(video: Video) -> Options:

@@ -40,9 +40,10 @@ from videmus.store.searching import Searching
 from videmus.store.speakers import SpeakerStore
 from videmus.store.views import ReadonlySql
 
+# Rows of one span stand in the order of their kinds: which of two stages that run side by side was first tells nothing.
 _ORDER: Mapping[Table, str] = {
-    "evidence": " ORDER BY video.n, evidence.start_ms, evidence.end_ms, evidence.n",
-    "segment": " ORDER BY video.n, segment.start_ms, segment.end_ms, segment.n",
+    "evidence": " ORDER BY video.n, evidence.start_ms, evidence.end_ms, evidence.kind, evidence.n",
+    "segment": " ORDER BY video.n, segment.start_ms, segment.end_ms, segment.kind, segment.n",
     "frame": " ORDER BY video.n, frame.at_ms, frame.n",
     "relation": " ORDER BY video.n, relation.start_ms, relation.end_ms, relation.n",
 }
