@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from videmus.config import Settings
 from videmus.errors import ModelError
+from videmus.models import hub
 
 BATCH = 16
 """Pictures at once: more are no faster on two cores."""
@@ -73,7 +73,7 @@ def from_folders(vision: Path, text: Path, *, name: str, threads: int = 2) -> On
         vision_file,
         text_file,
         tokenizer,
-        _json(vision / "preprocessor_config.json"),
+        hub.settings(vision / "preprocessor_config.json"),
         threads=threads,
     )
 
@@ -138,7 +138,7 @@ class OnnxImageEmbedder:
 
         try:
             image = Image.open(io.BytesIO(picture)).convert("RGB")
-        except (UnidentifiedImageError, OSError) as error:
+        except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
             raise ModelError(f"a picture cannot be read: {error}", where=self.name) from error
         if self._crop:
             scale = self._size / min(image.size)
@@ -216,24 +216,4 @@ def _model_file(folder: Path, part: str) -> Path | None:
 
 
 def _fetched(name: str) -> Path:
-    from huggingface_hub import snapshot_download
-
-    try:
-        try:
-            return Path(snapshot_download(name, allow_patterns=list(_HUB_FILES), local_files_only=True))
-        except Exception:  # noqa: BLE001 - the hub's client raises many kinds; whatever it was, it is not here yet
-            return Path(snapshot_download(name, allow_patterns=list(_HUB_FILES)))
-    except Exception as error:  # as above, and every error of the network
-        raise ModelError(
-            f"the image–text model is neither on this machine nor could it be fetched: {error}",
-            where=name,
-            next="check the name and the network, or give a folder",
-        ) from error
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    except ValueError as error:
-        raise ModelError("not valid JSON", where=str(file), next="fetch the model again") from error
-    return found if isinstance(found, dict) else {}
+    return hub.fetched(name, _HUB_FILES, "image–text", "check the name and the network, or give a folder")

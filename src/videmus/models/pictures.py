@@ -12,14 +12,18 @@ QUALITY = 85
 
 
 def picture(jpeg: bytes, label: str, longest: int) -> Picture:
-    """A JPEG as a prompt's part, scaled so that its longer side has at most `longest` pixels; a smaller one as it is."""
+    """A JPEG as a prompt's part, scaled so that its longer side has at most `longest` pixels; a smaller one as it is.
+
+    Raises MediaError for one that has to be scaled and cannot be read.
+    """
     if max(jpeg_size(jpeg)) <= longest:
         return Picture(jpeg, label)
     from PIL import Image
 
-    with Image.open(io.BytesIO(jpeg)) as image:
-        rgb = image.convert("RGB")
-        rgb.thumbnail((longest, longest), Image.Resampling.LANCZOS)
-        out = io.BytesIO()
-        rgb.save(out, "JPEG", quality=QUALITY)
+    from videmus.media.pictures import decode
+
+    image = Image.fromarray(decode(jpeg, label))
+    image.thumbnail((longest, longest), Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=QUALITY)
     return Picture(out.getvalue(), label)

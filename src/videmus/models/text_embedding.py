@@ -7,7 +7,6 @@ file and a tokenizer.json, or by its name from a hub (fetched once). Knows nothi
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from videmus.config import Settings
 from videmus.errors import ModelError
-from videmus.models import weights
+from videmus.models import hub, weights
 
 BUNDLED = weights.MINILM
 MAXIMUM_TOKENS = 256
@@ -83,15 +82,15 @@ def from_folder(folder: Path, *, name: str, threads: int = 2) -> OnnxEmbedder:
             next="put both files there, or set another [models] embedding",
         )
     file = next((f for f in files if "quant" in f.name or "int8" in f.name), files[0])
-    pooling = _json(folder / "1_Pooling" / "config.json")
-    prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
+    pooling = hub.settings(folder / "1_Pooling" / "config.json")
+    prompts = hub.settings(folder / "config_sentence_transformers.json").get("prompts") or {}
     digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
     return OnnxEmbedder(
         f"{name}@{digest}",
         file,
         tokenizer,
         threads=threads,
-        maximum=int(_json(folder / "sentence_bert_config.json").get("max_seq_length") or MAXIMUM_TOKENS),
+        maximum=int(hub.settings(folder / "sentence_bert_config.json").get("max_seq_length") or MAXIMUM_TOKENS),
         first_token=bool(pooling.get("pooling_mode_cls_token")),
         query_prefix=str(prompts.get("query", "")),
         passage_prefix=str(prompts.get("passage", prompts.get("document", ""))),
@@ -221,26 +220,6 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _fetched(name: str) -> Path:
-    """The folder of a hub's model, fetched once and then taken from this machine."""
-    from huggingface_hub import snapshot_download
-
     known = name if "/" in name else f"sentence-transformers/{name}"
-    try:
-        try:
-            return Path(snapshot_download(known, allow_patterns=list(HUB_FILES), local_files_only=True))
-        except Exception:  # noqa: BLE001 - the hub's client raises many kinds; whatever it was, it is not here yet
-            return Path(snapshot_download(known, allow_patterns=list(HUB_FILES)))
-    except Exception as error:  # as above, and every error of the network
-        raise ModelError(
-            f"the embedding model is neither on this machine nor could it be fetched: {error}",
-            where=name,
-            next="check the name and the network, or `videmus models install --from DIR`",
-        ) from error
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    except ValueError as error:
-        raise ModelError("not valid JSON", where=str(file), next="fetch the model again") from error
-    return found if isinstance(found, dict) else {}
+    remedy = "check the name and the network, or `videmus models install --from DIR`"
+    return hub.fetched(known, HUB_FILES, "embedding", remedy)
