@@ -23,7 +23,6 @@ from videmus.models.language import Data, Prompt
 from videmus.models.scripted import ScriptedModel
 from videmus.search.hybrid import search
 from videmus.store.sqlite import SqliteStore
-from videmus.understand.corrections import with_undone
 from videmus.understand.slides import Means, understand_slides
 from videmus.understand.summary import chapters_of, summarised, summary_of
 
@@ -146,7 +145,8 @@ def test_a_misheard_term_is_corrected_and_found_and_undone_it_is_not(run, store)
 
     correction = narration.detail.corrections[0]
     store.begin(V, "slide-texts", "anew")  # another key: the old rows go
-    store.add("slide-texts", [with_undone(r, {correction.id}) for r in rows if r.kind == "narration"])
+    _, undone = understood(SETTINGS, undone={correction.id})
+    store.add("slide-texts", [r for r in undone if r.kind == "narration"])
     assert search(store, None, '"call it a spring tide"', spoken) == []
     assert [m.start_ms for m in search(store, None, f'"{MISHEARD[1]}"', spoken)] != []
 

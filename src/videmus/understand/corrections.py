@@ -1,4 +1,4 @@
-"""Misheard terms: which suggested corrections are applied, the corrected speech, and taking one back.
+"""Misheard terms: which suggested corrections are applied, and the corrected speech.
 
 A correction is applied only where the model is certain, the term is one of the slide's, the passage stands in the speech, and
 the two sound alike (`sound`). The original text always stays beside the corrected one.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from videmus.config import PremindSettings
-from videmus.model import Correction, Evidence, NarrationDetail, content_id, evidence_id
+from videmus.model import Correction, content_id
 from videmus.segment.passages import UNSPACED
 from videmus.understand.sound import likeness
 
@@ -85,23 +85,6 @@ def corrected(original: str, corrections: Sequence[Correction]) -> str:
     if not active:
         return original
     return _pattern(active).sub(lambda m: active[" ".join(m.group().casefold().split())], original)
-
-
-def with_undone(narration: Evidence, undone: Collection[str]) -> Evidence:
-    """The narration row as a person's word has it: corrections of these ids taken back, all others applied.
-
-    The row keeps its segment, sources and origin; id and text follow. Raises ValueError for a row of another kind.
-    """
-    if not isinstance(narration.detail, NarrationDetail):
-        raise ValueError(f"{narration.id} is no narration")
-    changed = tuple(replace(c, undone=c.id in undone) for c in narration.detail.corrections)
-    text = corrected(narration.detail.original, changed)
-    return replace(
-        narration,
-        id=evidence_id(narration.video, "narration", narration.start_ms, narration.end_ms, text),
-        text=text,
-        detail=replace(narration.detail, corrections=changed),
-    )
 
 
 def _pattern(terms: Iterable[str]) -> re.Pattern[str]:
