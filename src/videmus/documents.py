@@ -30,8 +30,13 @@ def video(item: Video) -> Document:
         "recording": item.recording,
         "language": item.language,
         "state": "partial" if item.state == "processing" else item.state,
-        "reason": PROCESSING if item.state == "processing" else item.reason,
+        "reason": reason(item),
     }
+
+
+def reason(item: Video) -> str | None:
+    """Why it is not ready; None where it is."""
+    return PROCESSING if item.state == "processing" else item.reason
 
 
 def added(item: Video, work: Sequence[Work]) -> Document:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 import threading
 
 import pytest
@@ -233,3 +234,25 @@ def test_an_empty_title_is_refused(library, tmp_path, title):
     video = library.add(say(tmp_path / "talk.srt", "word"))
     with pytest.raises(UsageError, match="title"):
         library.edit(video.id, title=title)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="such names are only there")
+def test_a_name_that_is_no_text_is_a_failed_video_and_the_others_are_added(library, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    say(folder / "good.srt", "word")
+    say(folder / os.fsdecode(b"bad\xff.srt"), "other")
+    added = library.add(folder)
+    assert sorted((v.title, v.state) for v in added) == [("bad\ufffd", "failed"), ("good", "ready")]
+    assert "rename" in next(v.reason for v in added if v.state == "failed")
+    assert {v.state for v in library.retry()} == {"failed", "ready"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such things there")
+def test_a_pipe_or_a_device_is_refused_at_once(library, tmp_path):
+    os.mkfifo(tmp_path / "pipe.mp4")
+    for given in (tmp_path / "pipe.mp4", "/dev/zero"):
+        with pytest.raises(UsageError, match="device or a pipe"):
+            library.add(given)
+    with pytest.raises(UsageError, match="nothing to add"):
+        library.add(tmp_path, include=["*.mp4"])

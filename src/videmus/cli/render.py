@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from videmus import clock
+from videmus import clock, documents
 from videmus.cli.session import plain, printable
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
 from videmus.segment.timeline import Timeline
@@ -31,8 +31,8 @@ def videos(console: Console, items: Sequence[Video]) -> None:
         )
     console.print(table)
     for item in items:
-        if item.reason:
-            console.print(f"{item.id}  [yellow]{plain(item.reason)}[/yellow]")
+        if reason := documents.reason(item):
+            console.print(f"{item.id}  [yellow]{plain(reason)}[/yellow]", soft_wrap=True)
 
 
 def timeline(console: Console, line: Timeline) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from videmus import clock
 from videmus.config import Settings
-from videmus.errors import LibraryError, VidemusError
+from videmus.errors import LibraryError, MediaError, VidemusError
 from videmus.ingest import recordings
 from videmus.ingest.pipeline import Events, Outcome, outcome, run
 from videmus.ingest.sources import Source, kind_of, source_at
@@ -155,6 +155,8 @@ class Adder:
         from videmus.media.fetch import title_of
         from videmus.media.fingerprint import fingerprint, wait_until_complete
 
+        if _kept_text(str(path)) != str(path):
+            raise MediaError("its name is no text in UTF-8", where=_kept_text(str(path)), next="rename the file")
         if not source.address:  # what was fetched is whole
             wait_until_complete(
                 path, on_wait=lambda: self.events.notice(f"{path.name} is still being written; waiting for it")
@@ -244,12 +246,13 @@ class Adder:
         try:
             print_ = fingerprint(source.path) if source.path else str(source)
         except VidemusError:
-            print_ = str(source)
+            print_ = _kept_text(str(source))
+        place = _kept_text(str(source))
         if (known := self.store.video_by_fingerprint(print_)) and not never_read(known):
-            print_ = str(source)  # the same content was read elsewhere: that video stays what it is
+            print_ = place  # the same content was read elsewhere: that video stays what it is
         video = Video(
-            id=content_id("v", print_), fingerprint=print_, title=about.title or _name(str(source)), duration_ms=0,
-            source=str(source), state="failed", reason=str(error), collection=about.collection,
+            id=content_id("v", print_), fingerprint=print_, title=about.title or _name(place), duration_ms=0,
+            source=place, state="failed", reason=str(error), collection=about.collection,
             recorded_at=about.recorded_at, recording=about.recording, has_video=False, has_audio=False,
             added_at=int(time.time() * 1000), options=self._kept_options(),
         )  # fmt: skip
@@ -278,6 +281,11 @@ def media_path(store: Store, video: Video) -> Path | None:
 def _options(video: Video) -> Options:
     """What the user asked for when adding it."""
     return Options(**{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options})
+
+
+def _kept_text(path: str) -> str:
+    """The path as the library can keep it: a name in another encoding than the system's has bytes that are no letters."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _name(source: str) -> str:

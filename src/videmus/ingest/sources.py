@@ -77,6 +77,8 @@ def _of(item: str, include: Sequence[str], exclude: Sequence[str]) -> Iterator[S
     if not path.exists():
         raise UsageError("no such file or folder", where=item, next="check the path")
     if not path.is_dir():
+        if not path.is_file():
+            raise UsageError("a device or a pipe is no file", where=item, next="write it to a file and add that")
         yield Source(kind_of(path), path.resolve())
         return
     inside = list(in_folder(path.resolve(), include, exclude))
