@@ -287,13 +287,14 @@ class Library:
         paths = [Path(f).expanduser().resolve() for f in folders]
         if missing := [str(p) for p in paths if not p.is_dir()]:
             raise UsageError("only folders are watched", where=", ".join(missing), next="name a folder")
-        seen: dict[str, tuple[int, int] | None] = {}
+        seen: dict[str, tuple[int, int] | None] | None = None
         added: dict[str, Video] = {}
         while not self.stop.is_set():
             now = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
-            if new := [name for name, stamp in now.items() if seen.get(name) != stamp and Path(name).exists()]:
+            before = seen or {}
+            if new := [name for name, stamp in now.items() if before.get(name) != stamp and Path(name).exists()]:
                 added |= {video.id: video for video in self.add_all(new, events=events, **options)}
-            if not seen or new:
+            if seen is None or new:
                 told.notice("watching; Ctrl-C ends")
             seen = now
             try:

@@ -130,3 +130,8 @@ def test_pictures_and_sound_are_not_cut_out_of_a_transcript(terminal, tmp_path):
 def test_help_of_a_wrong_command_line_is_that_of_the_command(capsys):
     assert cli.main(["models", "install"]) == 2
     assert "videmus models install --help" in capsys.readouterr().err
+
+
+def test_every_line_of_a_moment_is_indented(library):
+    _, out, _ = library("search", "RE16")
+    assert "\n   What makes a tide\n   Motor RE16 TGK, 3.5 V\n" in out

@@ -141,7 +141,7 @@ def test_a_watched_folder_gives_what_is_there_and_what_appears_and_each_once(lib
     folder = tmp_path / "in"
     folder.mkdir()
     say(folder / "a.srt", "first")
-    waits = iter([lambda: say(folder / "b.srt", "second"), lambda: None, library.stop.set])
+    waits = iter([lambda: None, lambda: say(folder / "b.srt", "second"), lambda: None, library.stop.set])
     monkeypatch.setattr(library.stop, "wait", lambda seconds: next(waits)())
     added = library.watch([str(folder)], events=notes, collection="course")
     assert [(v.title, v.collection, v.state) for v in added] == [("a", "course", "ready"), ("b", "course", "ready")]
@@ -152,12 +152,14 @@ def test_a_watched_folder_gives_what_is_there_and_what_appears_and_each_once(lib
 def test_ctrl_c_ends_the_watching_but_not_silently_the_work(library, tmp_path, monkeypatch):
     folder = tmp_path / "in"
     folder.mkdir()
+    told = Notes()
 
     def press(*given, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(library.stop, "wait", press)
-    assert library.watch([str(folder)]) == []
+    assert library.watch([str(folder)], events=told) == []
+    assert told.notices == ["watching; Ctrl-C ends"]
     say(folder / "a.srt", "first")
     monkeypatch.setattr(face.Library, "add_all", press)
     with pytest.raises(KeyboardInterrupt):
@@ -256,3 +258,8 @@ def test_a_pipe_or_a_device_is_refused_at_once(library, tmp_path):
             library.add(given)
     with pytest.raises(UsageError, match="nothing to add"):
         library.add(tmp_path, include=["*.mp4"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+def test_a_title_out_of_a_file_name_is_one_line(library, tmp_path):
+    assert library.add(say(tmp_path / "two\nlines\x1b.srt", "word")).title == "two lines "

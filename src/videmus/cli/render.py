@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
@@ -116,7 +117,7 @@ def moments(console: Console, items: Sequence[Moment]) -> None:
             f"[dim]{item.score:.2f}[/dim]",
             soft_wrap=True,
         )
-        console.print(f"   {plain(item.text)}", soft_wrap=True)
+        console.print(plain(textwrap.indent(item.text, "   ")), soft_wrap=True)
 
 
 class Sentences:

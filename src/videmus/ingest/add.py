@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,7 +103,7 @@ class Adder:
 
     def _updated(self, video: Video, number: int, of: int) -> Video:
         if never_read(video):  # nothing but the attempt is known: it is made again
-            title = None if video.title == _name(video.source) else video.title
+            title = None if video.title == _one_line(_name(video.source)) else video.title
             about = About(video.collection, title, video.recorded_at, video.recording)
             again = Adder(self.store, self.minds, self.settings, _options(video), self.events, self.stop, self.stages)
             return again._add(source_at(video.source), about, number, of)
@@ -168,7 +169,7 @@ class Adder:
         video = Video(
             id=content_id("v", print_),
             fingerprint=print_,
-            title=about.title or (title_of(path) if source.address else path.stem),
+            title=about.title or _one_line(title_of(path) if source.address else path.stem),
             duration_ms=0,
             source=str(source),
             collection=about.collection,
@@ -251,7 +252,7 @@ class Adder:
         if (known := self.store.video_by_fingerprint(print_)) and not never_read(known):
             print_ = place  # the same content was read elsewhere: that video stays what it is
         video = Video(
-            id=content_id("v", print_), fingerprint=print_, title=about.title or _name(place), duration_ms=0,
+            id=content_id("v", print_), fingerprint=print_, title=about.title or _one_line(_name(place)), duration_ms=0,
             source=place, state="failed", reason=str(error), collection=about.collection,
             recorded_at=about.recorded_at, recording=about.recording, has_video=False, has_audio=False,
             added_at=int(time.time() * 1000), options=self._kept_options(),
@@ -286,6 +287,11 @@ def _options(video: Video) -> Options:
 def _kept_text(path: str) -> str:
     """The path as the library can keep it: a name in another encoding than the system's has bytes that are no letters."""
     return path.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _one_line(name: str) -> str:
+    """A file's name as a title: it may hold line breaks and other controls."""
+    return "".join(" " if unicodedata.category(letter) == "Cc" else letter for letter in name)
 
 
 def _name(source: str) -> str:
