@@ -63,9 +63,14 @@ def _settings() -> Check:
         settings = config.load()
     except VidemusError as error:
         return Check("settings", False, error.what, error.next)
-    chosen = [f"{name} {value}" for name in ("language", "vision") if (value := getattr(settings.models, name))]
+    from videmus.models.connect import what_leaves
+
+    roles = ("language", "vision", "speech", "embedding", "image_embedding", "diarizer")
+    chosen = [f"{role} {value}" for role in roles if (value := getattr(settings.models, role))]
+    if not settings.models.language and not settings.models.vision:
+        chosen.append("no language or vision model: answers are extractive")
     return Check(
-        "settings", True, "; ".join(chosen) or "no language or vision model: answers are extractive, nothing leaves"
+        "settings", True, f"{'; '.join(chosen)}. {what_leaves(settings.models) or 'Nothing leaves this machine.'}"
     )
 
 
