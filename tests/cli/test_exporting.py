@@ -120,7 +120,7 @@ def test_a_talk_without_slides_has_no_deck_and_says_what_it_has(library, tmp_pat
         error = library.json(*arguments, status=2)["error"]
         assert error["what"] == "the video has no slides and no pictures"
         assert error["where"] == "Rivers"
-    assert library("export", "Rivers", "-f", "chapters")[1] == "0:00 rivers carry sand\n"
+    assert library("export", "Rivers", "-f", "chapters")[1] == "0:00 Rivers carry sand\n"
     assert "Rivers carry sand" in library("export", "Rivers", "-f", "md")[1]
 
 
