@@ -331,7 +331,7 @@ class SearchSettings:
     length_ms: int = 23_000  # speech that is ranked as one span; 3 sentences of a screencast are 17 s
     trim_ms: int = 28_000  # a longer row is cut to so much around what matched: recall unchanged, half the seconds
     context_ms: int = 45_000  # the lecture RAG's window: what is near the question round a span counts for it
-    cosine_weight: float = 1.5  # beside BM25 divided by its maximum: the data sets' own trial had it best, and so had ours
+    cosine_weight: float = 1.5  # beside BM25 divided by its maximum; as in the data sets' own trial
     context_weight: float = 0.5  # recall@5 .760 to .768 and .814 to .821
     k1: float = 1.2  # BM25 (Robertson and Zaragoza 2009): the usual values
     b: float = 0.75
