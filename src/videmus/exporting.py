@@ -17,6 +17,7 @@ from videmus.errors import LibraryError, MediaError, UsageError
 from videmus.exports import chapters, evidence_file, graph, notes, slides
 from videmus.media import pictures, subtitles
 from videmus.model import Evidence, Frame, Scope, Segment, Video
+from videmus.segment.assign import placed
 from videmus.store.graph import Fact
 from videmus.store.protocol import Store
 
@@ -165,7 +166,8 @@ def _pieces(store: Store, video: Video) -> list[Segment]:
 
 
 def _speech(store: Store, video: Video) -> list[Evidence]:
-    return store.evidence(Scope(video=video.id), ["speech"])
+    """What was said, its speakers as people call them."""
+    return store.speakers.named(store.evidence(Scope(video=video.id), ["speech"]))
 
 
 def _summaries(store: Store, video: Video) -> list[Evidence]:
@@ -183,7 +185,12 @@ def _evidence_document(store: Store, video: Video) -> str:
     frames = store.frames(scope)
     pictures = {frame.id: store.picture(frame) for frame in frames if store.picture_path(frame).exists()}
     document = evidence_file.write(
-        video, store.evidence(scope), store.segments(scope), frames, store.relations(scope), pictures
+        video,
+        placed(store.evidence(scope), store.segments(scope, "slide")),
+        store.segments(scope),
+        frames,
+        store.relations(scope),
+        pictures,
     )
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 

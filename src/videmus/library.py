@@ -156,11 +156,14 @@ class Library:
     ) -> list[Evidence]:
         """The video's evidence in order of time, of one kind or all, overlapping [start_ms, end_ms).
 
-        A row of speech names the slide that it explains as its segment.
+        A row of speech names the slide that it explains as its segment, and its speaker as a person calls them.
         """
+        from videmus.segment.assign import placed
+
         kind = _one_of(kind, EVIDENCE_KINDS, "kind")
         scope = Scope(video=self.video(video).id, start=start_ms, end=end_ms)
-        return placed(self.store.evidence(scope, [kind] if kind else None), self.store, scope)
+        rows = self.store.speakers.named(self.store.evidence(scope, [kind] if kind else None))
+        return placed(rows, self.store.segments(Scope(video=scope.video), "slide"))
 
     def frames(self, video: str) -> list[Frame]:
         return self.store.frames(Scope(video=self.video(video).id))
@@ -260,17 +263,22 @@ class Library:
             recorded_at=old.recorded_at if recorded_at is None else self._clock(recorded_at, old.recording),
         )
         self.store.put_video(new)
+        if (new.recording, new.recorded_at) != (old.recording, old.recorded_at):
+            self._recordings_changed([old, new])
         return new
 
-    def remove(self, video: str) -> Video:
-        """Remove a video and everything derived from it. The file itself is not touched."""
+    def _recordings_changed(self, videos: Sequence[Video]) -> None:
         from videmus.ingest import recordings
         from videmus.ingest.pipeline import Silent
 
+        recordings.update(self.store, self.minds, self.settings, Silent(), self.stop, videos)
+
+    def remove(self, video: str) -> Video:
+        """Remove a video and everything derived from it. The file itself is not touched."""
         found = self.video(video)
         self.store.remove_video(found.id)
         if found.recording:
-            recordings.update(self.store, self.minds, self.settings, Silent(), self.stop, [found])
+            self._recordings_changed([found])
         self.store.entities.forget_empty()
         return found
 
@@ -504,15 +512,6 @@ class Library:
         """A wall-clock time on the recording's first day (without a recording: the library's)."""
         starts = [v.recorded_at for v in self.store.videos(Scope(recording=recording)) if v.recorded_at is not None]
         return min(starts, default=None)
-
-
-def placed(rows: Sequence[Evidence], store: Store, scope: Scope) -> list[Evidence]:
-    """The rows, each sentence of speech with the slide that it explains."""
-    from videmus.segment.assign import assigned
-
-    slides = store.segments(Scope(video=scope.video), "slide")
-    owner = assigned([row for row in rows if row.kind == "speech"], slides)
-    return [replace(row, segment=owner.get(row.id, row.segment)) for row in rows]
 
 
 def milliseconds(value: Times) -> int | None:

@@ -5,6 +5,7 @@ A part of the public face, reached as `library.people`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from videmus.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from videmus.library import Library, Times
-    from videmus.model import EntityKind
+    from videmus.model import EntityKind, Video
     from videmus.store.graph import Fact, Known
     from videmus.store.speakers import Voice
 
@@ -94,6 +95,17 @@ class People:
         speaking = {voice.video for voice in self.library.store.speakers.voices() if voice.label == label}
         ids = [v.id for v in found if v.id in speaking]
         self.library.store.speakers.name(label, name, ids, start_ms=_typed(start), end_ms=_typed(end))
+        self._renamed(v for v in found if v.id in speaking)
+
+    def undo_voice(self) -> None:
+        """Take back what the last naming said. Raises UsageError when there is none."""
+        undone = {given.video for given in self.library.store.speakers.undo()}
+        self._renamed(v for v in self.library.videos() if v.id in undone)
+
+    def _renamed(self, videos: Iterable[Video]) -> None:
+        """The graph takes over the names that people gave to voices."""
+        for world in {v.recording or v.id for v in videos}:
+            self.library.store.entities.resolve(world)
 
 
 def _typed(time: Times) -> int | None:

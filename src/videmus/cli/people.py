@@ -110,7 +110,7 @@ def speakers(
     session: Session = context.obj
     with session.library() as library:
         if undo:
-            library.store.speakers.undo()
+            library.people.undo_voice()
         elif label and (name or merge):
             for one in (label, *(merge or ())):
                 library.people.name_voice(one, name or label, video=video, start=start, end=end)

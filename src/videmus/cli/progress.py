@@ -39,6 +39,7 @@ class TerminalEvents:
             disable=quiet or not console.is_terminal,
         )
         self.tasks: dict[tuple[str, str], TaskID] = {}
+        self.fetches: dict[str, TaskID] = {}
         self.ran: dict[str, list[Work]] = {}
 
     def __enter__(self) -> TerminalEvents:
@@ -50,7 +51,18 @@ class TerminalEvents:
     ) -> None:
         self.bars.stop()
 
+    def fetching(self, address: str, done: int, total: int | None) -> None:
+        task = self.fetches.get(address)
+        if task is None:
+            task = self.fetches[address] = self.bars.add_task("fetching", total=total)
+        self.bars.update(task, completed=done, total=total)
+        if done == total:
+            self.bars.remove_task(self.fetches.pop(address))
+
     def video(self, video: Video, number: int, of: int) -> None:
+        for task in self.fetches.values():  # of a length that nobody knew, or lost on the way
+            self.bars.remove_task(task)
+        self.fetches.clear()
         if not self.quiet:
             count = f"({number} of {of}) " if of > 1 else ""
             self.console.print(f"[bold]{count}{plain(video.title)}[/bold]", highlight=False)

@@ -83,19 +83,19 @@ class Adder:
             self.events.video(failed, number, of)
             self.events.notice(str(error))
             return failed
-        self._take_the_place(video)
+        self._take_the_place(video, _kept_text(str(source)))
         self.store.put_video(video)
         self.events.video(video, number, of)
         return self._run(video, path)
 
-    def _take_the_place(self, video: Video) -> None:
+    def _take_the_place(self, video: Video, given: str) -> None:
         """What the library holds of another content at the same place: a failed attempt goes, a video stays, and it is said."""
         for other in self.store.videos():
-            if other.source != video.source or other.id == video.id or is_recording(other):
+            if other.source not in (video.source, given) or other.id == video.id or is_recording(other):
                 continue
             if never_read(other):
                 self.store.remove_video(other.id)
-            elif not other.options.get("replaced"):
+            elif other.source == video.source and not other.options.get("replaced"):
                 self.store.put_video(replace(other, options={**other.options, "replaced": True}))
                 self.events.notice(
                     f"{video.source} was another file before: {other.title} ({other.id}) stays, without its file"
@@ -150,7 +150,11 @@ class Adder:
         if known and (path := media_path(self.store, known)):
             return path
         self.events.notice(f"fetching {address}")
-        return fetch(address, self.store.folder / "media")
+        return fetch(
+            address,
+            self.store.folder / "media",
+            progress=lambda done, total: self.events.fetching(address, done, total),
+        )
 
     def _from_file(self, path: Path, source: Source, about: About) -> Video:
         from videmus.media.fetch import title_of
@@ -257,7 +261,7 @@ class Adder:
             recorded_at=about.recorded_at, recording=about.recording, has_video=False, has_audio=False,
             added_at=int(time.time() * 1000), options=self._kept_options(),
         )  # fmt: skip
-        self._take_the_place(video)
+        self._take_the_place(video, place)
         self.store.put_video(video)
         return video
 

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Sequence
 
 from videmus.config import Settings
+from videmus.errors import ModelError
+from videmus.graph.nouns import same_nouns
 from videmus.ingest.pipeline import Events, run
 from videmus.ingest.stage import Job, Options
 from videmus.ingest.stages import STAGES
@@ -31,6 +33,11 @@ def update(
     for recording in dict.fromkeys(v.recording for v in changed if v.recording):
         _summarise(store, minds, settings, events, stop, recording)
     for world in dict.fromkeys(v.recording or v.id for v in changed):
+        if minds.language and (things := store.entities.things(world)):
+            try:
+                store.entities.keep_same_nouns(world, same_nouns(things, minds.language))
+            except ModelError as error:
+                events.notice(f"{world}: which nouns mean one thing was not asked: {error}")
         store.entities.resolve(world)
 
 

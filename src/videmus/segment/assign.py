@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from videmus.model import Evidence, Segment
 
@@ -30,3 +31,9 @@ def assigned(speech: Sequence[Evidence], segments: Sequence[Segment]) -> Mapping
             if shared > 0 and rank > best:
                 best, found[row.id] = rank, slide.id
     return found
+
+
+def placed(rows: Sequence[Evidence], segments: Sequence[Segment]) -> list[Evidence]:
+    """The rows, each sentence of speech naming the showing of the slide that it explains as its segment."""
+    owner = assigned([row for row in rows if row.kind == "speech"], segments)
+    return [replace(row, segment=owner.get(row.id, row.segment)) for row in rows]
