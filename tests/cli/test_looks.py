@@ -135,3 +135,18 @@ def test_help_of_a_wrong_command_line_is_that_of_the_command(capsys):
 def test_every_line_of_a_moment_is_indented(library):
     _, out, _ = library("search", "RE16")
     assert "\n   What makes a tide\n   Motor RE16 TGK, 3.5 V\n" in out
+
+
+@pytest.mark.parametrize("total", [4_000, None])
+def test_an_address_that_is_fetched_shows_how_far_it_is(total):
+    screen = io.StringIO()
+    with TerminalEvents(Console(file=screen, force_terminal=True, width=80)) as events:
+        for done in (1_000, 3_000):
+            events.fetching("http://example.org/a.mp4", done, total)
+        events.bars.refresh()
+        assert "fetching" in screen.getvalue()
+        assert ("75 %" in screen.getvalue()) == (total is not None)
+        if total:
+            events.fetching("http://example.org/a.mp4", total, total)
+        events.video(VIDEO, 1, 1)
+        assert not events.bars.tasks

@@ -1,5 +1,7 @@
 """What happens to a file over its life: it is no video, is mended, replaced, moved, swapped, gone; a folder is watched."""
 
+import functools
+import http.server
 import json
 import os
 import shutil
@@ -263,3 +265,39 @@ def test_a_pipe_or_a_device_is_refused_at_once(library, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
 def test_a_title_out_of_a_file_name_is_one_line(library, tmp_path):
     assert library.add(say(tmp_path / "two\nlines\x1b.srt", "word")).title == "two lines "
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A folder on the loopback and its address."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    handler.func.log_message = lambda *given: None
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield folder, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_an_address_is_fetched_once_and_a_missing_one_is_a_failed_video(library, served, steps_video, notes):
+    folder, address = served
+    shutil.copy(steps_video, folder / "a talk.mp4")
+    told = []
+    notes.fetching = lambda *given: told.append(given)
+    good, missing = library.add_all([f"{address}/a%20talk.mp4", f"{address}/none.mp4"], events=notes)
+    assert (good.state, good.title, good.source) == ("ready", "a talk", f"{address}/a%20talk.mp4")
+    size = steps_video.stat().st_size
+    assert told[-1] == (f"{address}/a%20talk.mp4", size, size)
+    assert not any("still being written" in text for text in notes.notices)
+    assert missing.state == "failed"
+    assert "404" in missing.reason
+    told.clear()
+    assert library.add(f"{address}/a%20talk.mp4", events=notes).id == good.id
+    assert told == []
+    shutil.copy(steps_video, folder / "none.mp4")
+    (mended,) = library.retry(missing.id)
+    assert mended.id == good.id  # the same content under another address
+    assert [v.id for v in library.videos()] == [good.id]

@@ -90,12 +90,13 @@ class Adder:
 
     def _take_the_place(self, video: Video, given: str) -> None:
         """What the library holds of another content at the same place: a failed attempt goes, a video stays, and it is said."""
+        on_disk = not video.source.startswith(("http://", "https://"))
         for other in self.store.videos():
             if other.source not in (video.source, given) or other.id == video.id or is_recording(other):
                 continue
             if never_read(other):
                 self.store.remove_video(other.id)
-            elif other.source == video.source and not other.options.get("replaced"):
+            elif on_disk and other.source == video.source and not other.options.get("replaced"):
                 self.store.put_video(replace(other, options={**other.options, "replaced": True}))
                 self.events.notice(
                     f"{video.source} was another file before: {other.title} ({other.id}) stays, without its file"
