@@ -42,7 +42,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class WindowSettings:
-    """Lecture RAG: windows of 45 s, one every 30 s; what was shown up to 120 s before is carried in (SPEC 3)."""
+    """Lecture RAG: windows of 45 s, one every 30 s; what was shown up to 120 s before is carried in."""
 
     length_ms: int = 45_000
     stride_ms: int = 30_000
@@ -65,7 +65,7 @@ class StoreSettings:
     transaction of ours lasts milliseconds, a migration or the removal of a long video a second or two. `cache_kb`: pages
     kept in memory for each connection.
 
-    The `sql_` settings bound a language model's SQL (SPEC 7): time, rows and bytes returned, the memory that the process
+    The `sql_` settings bound a language model's SQL: time, rows and bytes returned, the memory that the process
     may grow by meanwhile, the longest value made on the way."""
 
     busy_ms: int = 30_000
@@ -115,7 +115,7 @@ class ScreenSettings:
     shot_share: float = 0.25  # a change of more is a new shot
     group_ms: int = 2_000  # groups of pictures are joined to at least this length
     longest_ms: int = 60_000  # and cut at this one
-    outlier_times: float = 2.4  # a packet so many times above the 85th percentile of those just before, or just after, ...
+    outlier_times: float = 2.4  # a packet so many times above the 85th percentile just before or just after ...
     outlier_keyframe: float = 0.08  # ... and above this share of its keyframe is a change
     near_ms: int = 1_500  # what "just before" is
     restless_share: float = 0.08  # packets usually above this share of the keyframe: most of the picture moves
@@ -126,7 +126,7 @@ class ScreenSettings:
 
 @dataclass(frozen=True, slots=True)
 class GraphSettings:
-    """The entity graph (SPEC 7, EGAgent). `relations` are the types that an extractor may use, with commas.
+    """The entity graph (EGAgent, arXiv 2601.18157). `relations` are the types that an extractor may use, with commas.
 
     Ours: `captions_per_call` (EGAgent asks once an hour; 10 minutes keep a reply short enough for small models),
     `turn_gap_ms` (who speaks within it answers), `interval_gap_ms` (closer support is one interval)."""
@@ -155,7 +155,7 @@ class HierarchySettings:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """The planning agent (SPEC 7, EGAgent): at most 5 steps; 50 frames at most for the model, 1 to 3 short queries.
+    """The planning agent (EGAgent, arXiv 2601.18157): at most 5 steps; 50 frames at most for the model, 1 to 3 short queries.
 
     Each tool can be switched off. 0 is no limit, for tokens, money and seconds. `evidence` bounds the rows that the answering
     model sees, `memory_tokens` the notes."""
@@ -181,7 +181,7 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class PremindSettings:
-    """PreMind's slide agents (its sections 3.2 and A.4; SPEC 4). Each can be switched off for an ablation.
+    """PreMind's slide agents (its sections 3.2 and A.4). Each can be switched off for an ablation.
 
     `gate` "ours" asks for a Refined Soundex distance under `gate_distance` and of at most `gate_share` of the longer code;
     "premind" leaves the share out. `critic_always` calls the critic for every slide, as PreMind does, instead of where a
@@ -201,12 +201,8 @@ class PremindSettings:
     memory_nearest: int = 10
     critic_calls: int = 10
     critic_always: bool = False
-    critic_words: float = (
-        0.25  # share of a slide's words that a description may leave out (rephrasing) before it is flawed
-    )
-    reply_tokens: int = (
-        1600  # twice PreMind's 800: its limit cuts dense slides, and a typed reply has a frame around it
-    )
+    critic_words: float = 0.25  # of a slide's words, what a description may leave out (rephrasing) before it is flawed
+    reply_tokens: int = 1600  # twice PreMind's 800: its limit cuts dense slides, and a typed reply has a frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +217,9 @@ class SummarySettings:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """Answers by a language model. PreMind reads the top 5 of its indexes, Goldfish the top 3 clips (SPEC 4, 5).
+    """Answers by a language model. PreMind reads the top 5 of its indexes, Goldfish the top 3 clips.
 
-    `frames` sends pictures to a model that sees, at most `most_frames`; Goldfish measured that they can hurt (SPEC 6).
+    `frames` sends pictures to a model that sees, at most `most_frames`; Goldfish measured that they can hurt.
     `whole_characters` bounds the material of a question about whole videos; more is summarised first.
     """
 
@@ -246,7 +242,7 @@ class ReadingSettings:
     detection_side: int = 960  # longer side at which lines are looked for: finds what 1280 does at 0.8 of the time
     edge: int = 8  # pixels round a page or part, so that text at its border is found
     batch: int = 6  # lines recognised at once
-    narrowest: int = 160  # a short word is padded to so many pixels (48 high); 320, as rapidocr does, is 8 % slower and no better
+    narrowest: int = 160  # a short word is padded to it (48 high); 320, as in rapidocr, is 8 % slower and no better
     most_lines: int = 300  # of a picture, the largest: slides have up to 85, a printed page 130; 1,000 cost 40 s
     widest: int = 3200  # a longer line is squeezed: bounds memory on hostile pictures
     upright: float = 2.2  # a piece so many times higher than wide is a line that runs upwards
@@ -263,15 +259,15 @@ class ReadingSettings:
     footage_share: float = 0.5  # more of the picture moves: footage
     footage_ms: int = 10_000  # footage is read at most this often: a page costs a second, a minute of speech three
     brief_ms: int = 3_000  # a picture shown no longer, after one without text, is read like footage ...
-    flat_share: float = 0.5  # ... unless so much of it is plain ground (slides 0.66 to 0.94, camera pictures 0.1 to 0.47)
+    flat_share: float = 0.5  # ... unless so much is plain ground (slides 0.66 to 0.94, cameras 0.1 to 0.47)
 
 
 @dataclass(frozen=True, slots=True)
 class VectorSettings:
-    """The vector index. Measured by `bench/vectors.py`; FAISS at 200,000 x 384: HNSW 0.5 ms, exact 50 ms (DESIGN)."""
+    """The vector index. Measured by `bench/vectors.py`; FAISS at 200,000 x 384: HNSW 0.5 ms, exact 50 ms."""
 
     hnsw_from: int = 50_000  # "some tens of thousands": up to here an exact search takes some 10 ms
-    exact_below: int = 20_000  # a scope that leaves fewer is searched exactly over those (DESIGN)
+    exact_below: int = 20_000  # a scope that leaves fewer is searched exactly: filtered HNSW misses too many
     float32_to: int = 120_000  # kept in memory as float32 (184 MB of 384 dimensions): float16 takes 4 times as long
     tail: int = 10_000  # vectors searched exactly beside the graph before they are added to it
     dead_share: float = 0.2  # of the graph's vectors removed: it is made anew

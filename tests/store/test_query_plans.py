@@ -63,7 +63,7 @@ def test_a_stage_that_is_done_anew_finds_its_rows_by_video(store):
 
 
 def test_fifty_two_hours_of_relations_stay_small(tmp_path):
-    """SPEC 7: about 14,000 relations in at most 4 MB, with their names, entities and indexes."""
+    """About 14,000 relations in at most 4 MB, with their names, entities and indexes."""
     store = SqliteStore(tmp_path)
     chance = random.Random(3)
     people = [f"Person Number{n}" for n in range(30)]

@@ -1,6 +1,6 @@
 """Image–text embedding: pictures and short texts → unit vectors of one space, behind one small protocol.
 
-None is bundled (DESIGN). `[models] image_embedding` names a folder or a hub's model: CLIP or SigLIP, exported to ONNX as a
+None is bundled. `[models] image_embedding` names a folder or a hub's model: CLIP or SigLIP, exported to ONNX as a
 vision and a text encoder. Understood are one folder with both (`vision_model.onnx` and `text_model.onnx`, here or in
 onnx/, as transformers.js exports them) and fastembed's pair of repositories, one for each (`Qdrant/clip-ViT-B-32-vision`
 and `-text`: name the vision one). Knows nothing of frames, stores or questions.

@@ -2,7 +2,7 @@
 
 Enters: a store, an image embedder (or None), 1 to 3 short queries, a scope. Leaves: frames ranked by their best similarity
 over the queries, spread in time. Source: EGAgent (arXiv 2601.18157), section 3.3; its released code sorts by how many
-queries hit a frame, which keeps the latest of the best hundred and not the best (systems.md 1.9).
+queries hit a frame, which keeps the latest of the best hundred and not the best.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ with the rows that matched. Knows nothing of answers.
 
 A span's score is the BM25 of its words (what is said in it and shown meanwhile) divided by the best span's, plus the best
 cosine of its passages, plus the best cosine near it. Plain reciprocal ranks of the two lists are worse than BM25 alone on
-slides (data/README.md), because they forget how good a match is.
+slides (`bench/retrieval.py --baselines`), because they forget how good a match is.
 """
 
 from __future__ import annotations

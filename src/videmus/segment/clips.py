@@ -1,7 +1,7 @@
 """Clips: footage without slides, cut into pieces that follow each other; each is described once (`understand`).
 
 Enters: a video's length. Leaves: clip segments that cover it without overlap. Source: Goldfish, section 3 (80 s; a video
-up to 3 minutes is one clip), as SPEC 3 gives it.
+up to 3 minutes is one clip).
 """
 
 from __future__ import annotations

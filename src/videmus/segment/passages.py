@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from videmus.model import Evidence, Passage
 
 MAXIMUM_WORDS = 40
-"""DESIGN, the spine. MiniLM's best cosine of 40-word pieces beats that of whole slides (data/README.md)."""
+"""MiniLM's best cosine of 40-word pieces beats that of whole slides."""
 
 CHARACTERS_PER_WORD = 2.0
 """In Chinese, Japanese, Thai, Lao, Khmer and Burmese: a written word is about two characters long."""

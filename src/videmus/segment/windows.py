@@ -2,7 +2,7 @@
 
 Enters: the evidence of one video. Leaves: window segments, whose text is the three streams in tagged blocks and whose
 `sources` are the rows in it. A window is derived, never evidence. Source: Lecture RAG (overlapping windows, visual
-carry-forward), as SPEC 3 reads it.
+carry-forward).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Knows nothing of models but their names, which are the names of vector spaces: n
 Up to `hnsw_from` vectors every search is exact. Above, an HNSW graph (Malkov and Yashunin 2018, FAISS) is kept in
 vectors/; vectors that came after it was made are searched exactly beside it until they are many. A scope acts inside
 the search: it becomes a mask over the vectors, and one that leaves few of them is searched exactly over those, because
-filtered HNSW finds 37 % of the true ten at 0.5 % of 100,000 rows (DESIGN).
+filtered HNSW finds 37 % of the true ten at 0.5 % of 100,000 rows.
 """
 
 from __future__ import annotations
