@@ -56,8 +56,8 @@ def install(
     from videmus.models import weights
 
     session: Session = context.obj
-    name = weights.install_from(source)
-    session.show({"installed": name}, lambda console: console.print(f"installed: {name}"))
+    names = [model.name for model in weights.install_from(source)]
+    session.show({"installed": names}, lambda console: console.print(f"installed: {', '.join(names)}", markup=False))
 
 
 cache_app = typer.Typer(help="Keep or take replies of models.", rich_markup_mode=None)
