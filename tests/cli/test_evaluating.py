@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from videmus import cli
 from videmus.cli import evaluating
 from videmus.cli.session import Session
 from videmus.errors import ModelError
@@ -36,7 +37,7 @@ def model(seen: Seen) -> dict[str, Any]:
     if "verdict" in wanted:
         return {"verdict": "correct", "score": 5, "reason": ""}
     if "grounding" in wanted:
-        label = re.findall(r"\[(E\d+)\][^\n]*\n[^\n]*loss diverge", seen.user)[0]
+        label = (re.findall(r"\[(E\d+)\][^\n]*\n[^\n]*loss diverge", seen.user) or ["E1"])[0]
         cited = [{"evidence": label, "quote": "makes the loss diverge"}]
         sentence = {"text": "A large learning rate makes it diverge.", "citations": cited, "computed_from": []}
         return {"sentences": [sentence], "grounding": "supported"}
@@ -92,3 +93,23 @@ def test_without_a_model_it_says_how_to_set_one(folder, monkeypatch):
 def test_questions_of_a_lecture_without_slides_are_none(folder, capsys):
     run(folder, "questions", "Optimisation", "-o", str(folder / "made.jsonl"))
     assert json.loads(capsys.readouterr().out)["questions"] == 0 and (folder / "made.jsonl").read_text() == ""
+
+
+def test_footage_questions_are_asked_of_the_agent_and_failures_count_as_wrong(folder: Path):
+    options = {"A": "a learning rate", "B": "a bell", "C": "a train", "D": "rain"}
+    record = {
+        "ID": "1", "type": "EventRecall", "question": "What makes the loss diverge?", "answer": "A",
+        "query_time": {"date": "DAY1", "time": "12000000"}, "target_time": {"date": "DAY1", "time": "11000000"},
+        **{f"choice_{letter.lower()}": text for letter, text in options.items()},
+    }  # fmt: skip
+    (folder / "egolife.json").write_text(json.dumps([record]))
+    status = cli.main(
+        ["--library", str(folder / "library"), "--quiet", "evaluate", "footage", str(folder / "egolife.json")]
+        + ["--condition", "captions", "-o", str(folder / "run.json")]
+    )
+    assert status == 0
+    run = json.loads((folder / "run.json").read_text())
+    assert run["questions"]["count"] == 1
+    assert list(run["figures"]) == ["captions"]
+    assert run["figures"]["captions"]["EventRecall"]["mean"] == 0.0
+    assert [r["window_s"] for r in run["made_with"]["recall"]] == [10, 30, 60, 120, 600, 3600]

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from videmus.cli.session import Session
-from videmus.errors import ModelError
+from videmus.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
+    from videmus.config import Settings
     from videmus.evaluate.runs import Ask, Find, Outcome, Question
     from videmus.library import Library
+    from videmus.model import Answer
     from videmus.models.language import LanguageModel
 
 Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl", help="One question a line, with its answer.")]
@@ -106,6 +108,70 @@ def goldfish(
         return evaluated(asked, ask, find, model, top)
 
     _run(context, "goldfish", file, output, record, budget, measured, top=top)
+
+
+@app.command()
+def footage(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="EgoLifeQA's or Video-MME's questions, as published.")],
+    recording: Annotated[str | None, typer.Option(help="The recording that is asked about (EgoLifeQA).")] = None,
+    data: Annotated[str, typer.Option("--data", help="egolife or video-mme.")] = "egolife",
+    condition: Annotated[
+        list[str] | None, typer.Option(help="Tools on: everything, captions, graph, … (several).")
+    ] = None,
+    centiseconds: Annotated[
+        bool, typer.Option("--centiseconds", help="Clock digits are hundredths, not frames.")
+    ] = False,
+    output: Output = Path("footage.json"),
+    record: Record = None,
+    budget: Budget = None,
+) -> None:
+    """Multiple choice over long footage, by the agent, with tools on and off; recall at windows of 10 s to 1 h."""
+    from videmus.answer.asking import Asked, answer
+    from videmus.evaluate import egolife, video_mme
+    from videmus.evaluate import footage as measure
+    from videmus.evaluate.runs import figures, write_run
+    from videmus.model import Scope, to_plain
+
+    if data not in ("egolife", "video-mme"):
+        raise UsageError(f"unknown data {data!r}", next="one of: egolife, video-mme")
+    conditions = condition or ["everything"]
+    if unknown := [c for c in conditions if c not in measure.CONDITIONS]:
+        raise UsageError(f"unknown condition {unknown[0]!r}", next=f"one of: {', '.join(measure.CONDITIONS)}")
+    questions = (
+        egolife.read(file, "centiseconds" if centiseconds else "frames") if data == "egolife" else video_mme.read(file)
+    )
+    session: Session = context.obj
+    with session.library(record=record, budget_usd=budget, asks=True) as library:
+        _model(library)
+
+        def ask(question: measure.FootageQuestion, settings: Settings) -> Answer:
+            video = library.video(question.video).id if question.video else None
+            scope = Scope(video=video, recording=recording, at=question.asked_at)
+            return answer(
+                library.store, library.minds, settings, Asked(question.text, scope, "agent", options=question.options)
+            )
+
+        asked = measure.evaluate(questions, ask, conditions, library.settings)
+        ids = list(dict.fromkeys(id for a in asked for id in a.retrieved))
+        rows = {row.id: row for row in library.store.evidence_by_id(ids)}
+        recall = measure.recall_at_windows(questions, asked, rows, {v.id: v for v in library.videos()})
+        outcomes = [a.outcome for a in asked]
+        document = write_run(
+            output, "footage", questions, outcomes, library.settings,
+            data=data, recording=recording, recall=[to_plain(r) for r in recall],
+        )  # fmt: skip
+
+        def lines(console: Console) -> None:
+            for name, row in figures(outcomes).items():
+                for kind, interval in row.items():
+                    console.print(f"{name:26} {kind:16} {interval}")
+            for r in recall:
+                console.print(
+                    f"recall at {r.window_s:>4} s   {r.share:.3f}   {r.retrieved_s:.0f} s retrieved a question"
+                )
+
+        session.show(document, lines)
 
 
 def _run(

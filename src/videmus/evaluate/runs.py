@@ -113,7 +113,7 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Interval]]:
 
 
 def write_run(
-    file: Path, name: str, questions: Sequence[Question], outcomes: Sequence[Outcome], settings: Settings, **more: Any
+    file: Path, name: str, questions: Sequence[object], outcomes: Sequence[Outcome], settings: Settings, **more: Any
 ) -> dict[str, Any]:
     """Write the run's document and return it. `more` is what else made it (a seed, k, the command)."""
     plain = [to_plain(q) for q in questions]
