@@ -4,7 +4,7 @@ One call plans (at most five steps); each step's tool is run by code and costs n
 notes what it tells, and says whether the memory already answers: then the rest of the plan is left out. What the answering
 call sees is the question, the notes and the evidence that the notes rest on; its sentences pass the same check as any
 answer's. Source: EGAgent (arXiv 2601.18157), whose grader and analyser are two calls, whose early stop is dead code, and
-whose tools run in a fixed order whatever the plan says (systems.md 1.7). The trace is data: every step is a `model.Step`.
+whose tools run in a fixed order whatever the plan says. The trace is data: every step is a `model.Step`.
 """
 
 from __future__ import annotations
