@@ -1,6 +1,6 @@
 """How long `videmus --help` and `import videmus` take, beside Python's own start, the smallest of several runs.
 
-    python bench/startup.py
+python bench/startup.py
 """
 
 from __future__ import annotations

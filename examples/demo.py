@@ -43,9 +43,7 @@ def asked(folder: Path, question: dict[str, Any]) -> bool:
     if question["modality"] == "none":
         return document["grounding"] == "unsupported" and not document["citations"]
     spans = [(int(s["start"] * 1000), int(s["end"] * 1000)) for s in question["evidence"]]
-    return any(
-        min(end, c["end_ms"]) > max(start, c["start_ms"]) for start, end in spans for c in document["citations"]
-    )
+    return any(min(end, c["end_ms"]) > max(start, c["start_ms"]) for start, end in spans for c in document["citations"])
 
 
 def run(folder: Path, *arguments: object, show: bool = True) -> str:

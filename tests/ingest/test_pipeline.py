@@ -164,7 +164,9 @@ def test_problems_of_single_pieces_make_the_stage_fail_after_all_else_was_done(j
     ],
 )
 def test_the_state_of_a_video_follows_from_its_work(states, rows, expected):
-    work = [Work("v1", f"s{n}", "k", state, "why" if state == "failed" else None, rows) for n, state in enumerate(states)]
+    work = [
+        Work("v1", f"s{n}", "k", state, "why" if state == "failed" else None, rows) for n, state in enumerate(states)
+    ]
     assert outcome(work).state == expected
 
 

@@ -34,7 +34,7 @@ def file_is_sound(connection: sqlite3.Connection) -> Check:
             "put a copy of library.db back, or start a new library and add the videos again",
         )
     (count,) = connection.execute("SELECT count(*) FROM video").fetchone()
-    return Check("library file", True, f"sound; {count} videos")
+    return Check("library file", True, f"sound; {count} video{'' if count == 1 else 's'}")
 
 
 def pictures_are_there(connection: sqlite3.Connection, pictures: Pictures) -> Check:

@@ -177,9 +177,7 @@ class Store(Protocol):
         a row's video is not in the library (any more).
         """
 
-    def import_rows(
-        self, video: str, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}
-    ) -> int:
+    def import_rows(self, video: str, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}) -> int:
         """Rows of an evidence file become the stage's rows, in place of those that are there. Returns their number.
 
         From then on they are that stage's truth: `begin` says that it is done.

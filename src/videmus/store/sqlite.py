@@ -200,9 +200,7 @@ class SqliteStore(Searching):
             self._write_pictures(given, pictures)
             return row_tables.added(connection, stage, given, self._followers)
 
-    def import_rows(
-        self, video: str, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}
-    ) -> int:
+    def import_rows(self, video: str, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}) -> int:
         """Rows of an evidence file become the stage's rows, in place of those that are there. Returns their number."""
         given = list(rows)
         with self._db.writing() as connection:
