@@ -335,6 +335,7 @@ class SearchSettings:
     hits: int = 200  # rows taken from each index in a larger scope
     anchors: int = 48  # of those, the best, whose surroundings are ranked
     repeated_share: float = 0.8  # a derived text with so many of its words said or shown meanwhile only repeats them
+    matched_share: float = 0.4  # of the best row's fit: another row of a moment that counts as what matched (ours)
     least_cosine: float = 0.2  # a span that holds no word of the question and is less near is no result
 
 
@@ -381,7 +382,8 @@ class AnswerSettings:
     number_asked: float = 0.3  # for a sentence with a number where "how many", "when" ask for one
     is_question: float = 0.5  # taken from a sentence that asks itself
     follows_question: float = 0.9  # of the fit of the question that it follows
-    nearly: float = 0.8  # of the best sentence's fit: said too
+    nearly: float = 0.8  # of the best sentence's fit: said too ...
+    repeating: float = 0.7  # ... unless so many of its words were said already (ours)
     label_words: int = 2  # a slide's line with so few words beyond the question's is a label, and needs its explanation
     explaining: int = 3  # sentences said over a label that are quoted with it
     line_word: float = 0.2  # of the question's rarity: another line of a slide that holds such a word is quoted too

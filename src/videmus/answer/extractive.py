@@ -291,7 +291,7 @@ def _chosen(quotes: Sequence[_Quote], settings: AnswerSettings) -> list[_Quote]:
     for quote in sorted(quotes, key=lambda q: (-q.fit, q.row.start_ms)):
         if len(chosen) == settings.sentences or (chosen and quote.fit < settings.nearly * chosen[0].fit):
             break
-        mine = set(words(quote.text))
-        if mine and all(len(mine & set(words(c.text))) < 0.7 * min(len(mine), len(set(words(c.text)))) for c in chosen):
+        mine, others = set(words(quote.text)), [set(words(c.text)) for c in chosen]
+        if mine and all(len(mine & there) < settings.repeating * min(len(mine), len(there)) for there in others):
             chosen.append(quote)
     return chosen

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -36,6 +36,9 @@ MADE = ("vision", "narration", "consolidated", "summary", "caption")
 """Kinds that say nothing beyond their sources where no model made them."""
 
 ORDER: tuple[Grounding, ...] = ("supported", "derivable", "partial", "unsupported")
+
+STANDING: Mapping[Grounding, float] = {"supported": 1.0, "derivable": 0.8, "partial": 0.5, "unsupported": 0.0}
+"""An answer's confidence is this times the share of its sentences that passed: an order of answers, no probability."""
 
 Label = Annotated[str, Field(max_length=40)]
 
@@ -161,7 +164,7 @@ def read(
         return Answer(REFUSAL, "unsupported", steps=(step,))
     text = " ".join(f"{s.text} {''.join(f'[{n}]' for n in s.citations)}" for s in out.sentences)
     kept = len(out.sentences) / max(1, len(checks))
-    confidence = kept * {"supported": 1.0, "derivable": 0.8, "partial": 0.5, "unsupported": 0.0}[label]
+    confidence = kept * STANDING[label]
     return Answer(text, label, tuple(out.sentences), tuple(out.citations), (step,), confidence=confidence)
 
 

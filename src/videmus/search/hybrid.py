@@ -308,7 +308,7 @@ class _Pool:
         worth = {r: self._worth(r) for r in rows}
         rows_best_first = sorted(rows, key=lambda r: (-worth[r], self.rows[r].start_ms))
         best = rows_best_first[0]
-        matched = [r for r in rows_best_first if worth[r] >= 0.4 * worth[best]]
+        matched = [r for r in rows_best_first if worth[r] >= self.settings.matched_share * worth[best]]
         kind = self.rows[best].kind
         text = " ".join(self._within(r, start, end) for r in span.rows if r in rows and self.rows[r].kind == kind)
         if span.video not in titles:
