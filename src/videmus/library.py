@@ -209,10 +209,6 @@ class Library:
             raise UsageError(f"--{option} names one video, and {len(found)} were given", next="add that one alone")
         about = adding.About(collection, title, self._clock(recorded_at, recording), recording)
         options = Options(transcribe, language, speech_model, Path(subtitles) if subtitles else None)
-        if (
-            language or speech_model
-        ):  # a model that is not there, or does not know the language, costs no video its speech
-            self.minds.speech.recogniser(language.lower().split("-")[0] if language else "en", speech_model or "")
         adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
         return adder.add_all(found, about)
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import re
 
 import pytest
@@ -150,3 +151,15 @@ def test_an_address_that_is_fetched_shows_how_far_it_is(total):
             events.fetching("http://example.org/a.mp4", total, total)
         events.video(VIDEO, 1, 1)
         assert not events.bars.tasks
+
+
+def test_what_is_done_once_and_takes_long_is_a_notice(terminal, monkeypatch):
+    def joins(*given, **options):
+        logging.getLogger("videmus.notices").info("putting the parts of %s together; once", "[base]")
+        return []
+
+    monkeypatch.setattr("videmus.library.Library.videos", joins)
+    _, out, err = terminal("list", "--json")
+    assert json.loads(out) == {"videos": []}
+    assert err.strip() == "! putting the parts of [base] together; once"
+    assert terminal("list", "--json", "--quiet")[2] == ""

@@ -128,7 +128,11 @@ def test_a_ready_video_whose_file_is_gone_stays_ready(library, tmp_path):
 
 @pytest.mark.parametrize(
     ("wrong", "error"),
-    [({"speech_model": "tiny.en", "language": "de"}, UsageError), ({"speech_model": "no/such/folder"}, ModelError)],
+    [
+        ({"speech_model": "tiny.en", "language": "de"}, UsageError),
+        ({"speech_model": "no/such/folder"}, ModelError),
+        ({"language": "klingon"}, UsageError),
+    ],
 )
 def test_a_speech_model_that_cannot_do_it_costs_no_video_its_speech(library, tmp_path, wrong, error):
     video = library.add(say(tmp_path / "talk.srt", "word"))

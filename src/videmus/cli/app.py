@@ -11,7 +11,7 @@ import typer
 
 from videmus import __version__
 from videmus.cli import adding, asking, evaluating, keeping, people, system
-from videmus.cli.session import Session
+from videmus.cli.session import Notices, Session
 from videmus.cli.stopping import READER_GONE, STOPPED
 from videmus.errors import LibraryError, UsageError, VidemusError
 
@@ -65,6 +65,9 @@ def run(arguments: list[str], *, json: bool = False) -> int:
     """Run one command line, its global options before the command; returns the exit status."""
     session = Session(json=json)
     logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL, format="%(name)s: %(message)s")
+    notices = logging.getLogger("videmus.notices")
+    notices.setLevel(logging.INFO)
+    notices.handlers = [Notices(session)]
     try:
         result: Any = app(args=arguments, prog_name="videmus", standalone_mode=False, obj=session)
         if result == STOPPED:  # typer's own word for Ctrl-C
@@ -84,7 +87,8 @@ def run(arguments: list[str], *, json: bool = False) -> int:
     except BrokenPipeError:  # `videmus list | head` ends quietly
         return READER_GONE
     except OSError as error:
-        session.failed(LibraryError(error.strerror or str(error), where=str(error.filename or "")))
+        remedy = "check the path, its permissions and the space on the disk"
+        session.failed(LibraryError(error.strerror or str(error), where=str(error.filename or ""), next=remedy))
         return 1
     except Exception as error:
         log.exception("videmus %s", " ".join(arguments))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 from collections.abc import Callable
@@ -105,6 +106,17 @@ class Session:
     def notice(self, text: str) -> None:
         if not self.quiet:
             self.err.print(f"[yellow]![/yellow] {plain(text)}")
+
+
+class Notices(logging.Handler):
+    """Shows what is logged as a notice: what takes long and is done once, such as joining a model's parts."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(logging.INFO)
+        self.session = session
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.session.notice(record.getMessage())
 
 
 def exit_status(videos: list[Video]) -> int:

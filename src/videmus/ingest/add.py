@@ -61,7 +61,10 @@ class Adder:
         self.stages = stages or STAGES
 
     def add_all(self, found: Sequence[Source], about: About) -> list[Video]:
-        """Every source, in order. Raises LibraryError or KeyboardInterrupt; a bad file is a failed video."""
+        """Every source, in order; a bad file is a failed video.
+
+        Raises LibraryError, KeyboardInterrupt, and UsageError or ModelError where the speech model named cannot do it.
+        """
         return self._together([self._add(source, about, number, len(found)) for number, source in enumerate(found, 1)])
 
     def update_all(self, videos: Sequence[Video]) -> list[Video]:
@@ -83,6 +86,9 @@ class Adder:
             self.events.video(failed, number, of)
             self.events.notice(str(error))
             return failed
+        told = _options(video)
+        if told.language or told.speech_model:  # a model that cannot do it costs no video the speech that it has
+            self.minds.speech.check(told.language, told.speech_model or "")
         self._take_the_place(video, _kept_text(str(source)))
         self.store.put_video(video)
         self.events.video(video, number, of)

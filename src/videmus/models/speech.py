@@ -122,6 +122,19 @@ class SpeechMinds:
             raise _wrong_language(name, language)
         return chosen
 
+    def check(self, language: str | None, name: str = "") -> None:
+        """Raises what hearing would: UsageError for a language that is none or that the named model does not hear,
+        ModelError for a model that is not there.
+        """
+        from faster_whisper.tokenizer import _LANGUAGE_CODES
+
+        code = language.lower().split("-")[0] if language else "en"
+        if code not in _LANGUAGE_CODES:
+            raise UsageError(
+                f"there is no language {language!r}", where="language", next="write its code: en, de, fr, es, zh, ja, …"
+            )
+        self.recogniser(code, name)
+
     @property
     def voice(self) -> VoiceDetector:
         with self._lock:
@@ -182,6 +195,7 @@ def _from_hub(name: str) -> Path:
         )
     with suppress(FileNotFoundError):  # the hub's client says so where the model is not in its cache yet
         return Path(download_model(name, local_files_only=True))
+    weights.notices.info("fetching the speech model %s from its hub; once", name)
     try:
         return Path(download_model(name))
     except Exception as error:

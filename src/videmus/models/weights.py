@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 import shutil
 import sys
@@ -24,6 +25,9 @@ from typing import Literal
 
 from videmus.config import cache_folder, models_folder
 from videmus.errors import ModelError, UsageError
+
+notices = logging.getLogger("videmus.notices")
+"""What takes long and is done once is said here; the terminal shows it."""
 
 ModelKind = Literal["speech", "embedding"]
 Source = Literal["bundled", "installed"]
@@ -257,6 +261,7 @@ def _joined_folder(model: Bundled, sha256: str) -> Path:
     hashes = {p.name: p.sha256 for p in model.pieces if ".part" not in p.name} | {"model.bin": sha256}
     if all((place / name).is_file() and _matches(place / name, wanted) for name, wanted in hashes.items()):
         return place
+    notices.info("putting the parts of the model %s together in %s; once", model.name, place)
     paths = [_verified(piece) for piece in model.pieces]
     with _new_folder(place) as made:
         for path in paths:
