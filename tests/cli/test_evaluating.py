@@ -104,8 +104,18 @@ def test_footage_questions_are_asked_of_the_agent_and_failures_count_as_wrong(fo
     }  # fmt: skip
     (folder / "egolife.json").write_text(json.dumps([record]))
     status = cli.main(
-        ["--library", str(folder / "library"), "--quiet", "evaluate", "footage", str(folder / "egolife.json")]
-        + ["--condition", "captions", "-o", str(folder / "run.json")]
+        [
+            "--library",
+            str(folder / "library"),
+            "--quiet",
+            "evaluate",
+            "footage",
+            str(folder / "egolife.json"),
+            "--condition",
+            "captions",
+            "-o",
+            str(folder / "run.json"),
+        ]
     )
     assert status == 0
     run = json.loads((folder / "run.json").read_text())

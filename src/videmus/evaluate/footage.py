@@ -82,11 +82,7 @@ def evaluate(
     questions: Sequence[FootageQuestion], ask: Ask, conditions: Sequence[str], settings: Settings
 ) -> list[Asked]:
     """Ask every question under every condition. Failures are outcomes too, and wrong."""
-    return [
-        _asked(question, name, ask, condition(settings, name))
-        for name in conditions
-        for question in questions
-    ]
+    return [_asked(question, name, ask, condition(settings, name)) for name in conditions for question in questions]
 
 
 def _asked(question: FootageQuestion, name: str, ask: Ask, settings: Settings) -> Asked:
