@@ -163,3 +163,14 @@ def test_what_is_done_once_and_takes_long_is_a_notice(terminal, monkeypatch):
     assert json.loads(out) == {"videos": []}
     assert err.strip() == "! putting the parts of [base] together; once"
     assert terminal("list", "--json", "--quiet")[2] == ""
+
+
+@pytest.mark.parametrize(("answer", "left", "status"), [("n", 2, 1), ("y", 1, 0)])
+def test_remove_asks_a_person(library, monkeypatch, answer, left, status):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{answer}\n"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    given, _, err = library("remove", "Rivers")
+    assert given == status
+    assert "Remove 'Rivers'" in err
+    assert ("nothing was removed" in err) == (status == 1)
+    assert len(library.json("list")["videos"]) == left

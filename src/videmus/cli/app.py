@@ -95,6 +95,8 @@ def run(arguments: list[str], *, json: bool = False) -> int:
         what = f"a fault in Videmus, {type(error).__name__}: {error}"
         session.failed(VidemusError(what, next="the same command with --verbose shows where; please report it"))
         return 1
+    finally:
+        notices.handlers = []
 
 
 def _misused(session: Session, error: typer.TyperException) -> int:

@@ -122,9 +122,10 @@ def remove(
         if not yes:
             if session.json or not sys.stdin.isatty():
                 raise UsageError("remove asks before it removes", where=found.title, next="add --yes")
-            typer.confirm(
-                f"Remove {printable(found.title)!r} ({found.id}) and all that was made of it?", abort=True, err=True
-            )
+            asked = f"Remove {printable(found.title)!r} ({found.id}) and all that was made of it?"
+            if not typer.confirm(asked, err=True):
+                session.notice("nothing was removed")
+                raise typer.Exit(1)
         removed = library.remove(found.id)
     session.show(
         {"removed": [documents.video(removed)]},
