@@ -33,9 +33,10 @@ def update(
     for recording in dict.fromkeys(v.recording for v in changed if v.recording):
         _summarise(store, minds, settings, events, stop, recording)
     for world in dict.fromkeys(v.recording or v.id for v in changed):
-        if minds.language and (things := store.entities.things(world)):
+        if things := store.entities.things(world):
             try:
-                store.entities.keep_same_nouns(world, same_nouns(things, minds.language))
+                if minds.language:
+                    store.entities.keep_same_nouns(world, same_nouns(things, minds.language))
             except ModelError as error:
                 events.notice(f"{world}: which nouns mean one thing was not asked: {error}")
         store.entities.resolve(world)
