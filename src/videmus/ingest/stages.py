@@ -12,7 +12,7 @@ from typing import Any
 from videmus.ingest.stage import Job, Kept, Produced, Stage
 from videmus.ingest.transcript import subtitles_of, transcript_key
 from videmus.ingest.turns import turns_key, turns_of
-from videmus.model import Frame, Scope
+from videmus.model import Evidence, Frame, Scope, evidence_id
 
 
 def hear(job: Job) -> Iterator[Produced]:
@@ -36,7 +36,24 @@ def hear(job: Job) -> Iterator[Produced]:
             progress=job.progress,
             notice=job.notices.append,
         )
-    yield from with_speakers(said, turns) if turns else said
+    beyond = 0
+    for row in with_speakers(said, turns) if turns else said:
+        if (inside := within(row, job.video.duration_ms)) is not None:
+            yield inside
+        else:
+            beyond += 1
+    if beyond:
+        job.notices.append(f"{beyond} lines lie after its end and are left out: are these its subtitles?")
+
+
+def within(row: Evidence, duration_ms: int) -> Evidence | None:
+    """The row as far as the video goes: sound and subtitles may run some milliseconds past its last picture."""
+    if row.end_ms <= duration_ms or duration_ms <= 0:
+        return row
+    if row.start_ms >= duration_ms:
+        return None
+    id = evidence_id(row.video, row.kind, row.start_ms, duration_ms, row.text, row.speaker)
+    return replace(row, id=id, end_ms=duration_ms)
 
 
 def watch(job: Job) -> Iterator[Produced]:
