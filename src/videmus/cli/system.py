@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from videmus.cli.session import Session
+from videmus.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -64,9 +65,15 @@ cache_app = typer.Typer(help="Keep or take replies of models.", rich_markup_mode
 
 
 @cache_app.command("export")
-def export_cache(context: typer.Context, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+def export_cache(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")] = False,
+) -> None:
     """Write every reply that was paid for to a file."""
     session: Session = context.obj
+    if file.exists() and not force:
+        raise UsageError("the file is there already", where=str(file), next="give another name, or --force")
     with session.library() as library:
         count = library.store.export_calls(file)
     session.show({"replies": count, "file": str(file)}, lambda console: console.print(f"{count} replies in {file}"))

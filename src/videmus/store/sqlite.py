@@ -280,10 +280,12 @@ class SqliteStore(Searching):
     def export_calls(self, file: Path) -> int:
         """Write every kept reply to a file, one a line; returns how many."""
         count = 0
-        with self._db.reading() as connection, file.open("w", encoding="utf-8") as out:
+        temporary = file.with_name(f".{file.name}.part")
+        with self._db.reading() as connection, temporary.open("w", encoding="utf-8") as out:
             for line in calls.lines(connection):
                 out.write(line)
                 count += 1
+        temporary.replace(file)
         return count
 
     def import_calls(self, file: Path) -> int:
