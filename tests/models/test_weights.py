@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 from pathlib import Path
@@ -51,6 +52,11 @@ def tiny(tmp_path, monkeypatch):
     return site
 
 
+def _folders_of_models() -> list[Path]:
+    """All of them, half-made and hidden ones too; the lock files beside them are no folders."""
+    return [p for p in (Path(os.environ["VIDEMUS_CACHE"]) / "models").iterdir() if p.is_dir()]
+
+
 # ---------------------------------------------------------------- the real ones
 
 
@@ -83,7 +89,7 @@ def test_parts_are_joined_once_beside_the_other_files(tiny):
     before = (place / "model.bin").stat()
     assert weights.folder("tiny") == place
     assert (place / "model.bin").stat().st_ino == before.st_ino
-    assert not [p for p in place.parent.iterdir() if p.name.startswith(".")]
+    assert _folders_of_models() == [place]
 
 
 def test_a_file_verified_before_is_not_read_again(tiny, monkeypatch):
@@ -130,21 +136,23 @@ def test_a_missing_file_and_another_version_are_named(tiny, monkeypatch):
         weights.folder("tiny")
 
 
-def test_several_at_once_join_safely(tiny):
+def test_several_at_once_join_it_once(tiny, caplog):
+    caplog.set_level(logging.INFO)
     found: list[bytes] = []
-    ready = threading.Barrier(6)
+    ready = threading.Barrier(12)
 
     def join() -> None:
         ready.wait()
         found.append((weights.folder("tiny") / "model.bin").read_bytes())
 
-    threads = [threading.Thread(target=join) for _ in range(6)]
+    threads = [threading.Thread(target=join) for _ in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [b"first half, second half"] * 6
-    assert [p.name for p in (Path(os.environ["VIDEMUS_CACHE"]) / "models").iterdir()] == [weights.folder("tiny").name]
+    assert found == [b"first half, second half"] * 12
+    assert sum("putting the parts" in message for message in caplog.messages) == 1
+    assert _folders_of_models() == [weights.folder("tiny")]
 
 
 def test_a_cache_that_cannot_be_written_is_said_kindly(tiny, tmp_path, monkeypatch):
@@ -162,7 +170,7 @@ def test_a_full_disk_leaves_nothing_behind(tiny, monkeypatch):
     monkeypatch.setattr(weights.shutil, "copyfileobj", full)
     with pytest.raises(ModelError, match="No space left"):
         weights.folder("tiny")
-    assert not list((Path(os.environ["VIDEMUS_CACHE"]) / "models").iterdir())
+    assert not _folders_of_models()
 
 
 def test_a_name_that_is_not_there_lists_what_is():
@@ -256,3 +264,12 @@ def test_a_source_that_is_no_folder_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["../etc", "/etc", "", ".", "a/b"])
 def test_a_name_never_leaves_the_models_folder(name):
     assert weights.installed(name) is None
+
+
+def test_what_a_killed_process_left_is_cleared_by_the_next(tiny):
+    place = weights.folder("tiny")
+    (place / "model.bin").write_bytes(b"damaged")
+    for left in (".new", ".old"):
+        place.with_name(f".{place.name}{left}").mkdir()
+    assert (weights.folder("tiny") / "model.bin").read_bytes() == b"first half, second half"
+    assert _folders_of_models() == [place]

