@@ -140,9 +140,11 @@ def test_a_dead_server_is_found_out_fast(opened):
 
 
 def test_a_silent_server_is_a_time_out(opened):
-    with ScriptedServer(faulty(Fault(hang_s=5.0))) as server:
-        with pytest.raises(TransientError, match=r"no reply within 0\.2 s|timed out"):
-            opened(server, timeout_s=0.2, attempts=1).ask(PROMPT, Description)
+    with (
+        ScriptedServer(faulty(Fault(hang_s=5.0))) as server,
+        pytest.raises(TransientError, match=r"no reply within 0\.2 s|timed out"),
+    ):
+        opened(server, timeout_s=0.2, attempts=1).ask(PROMPT, Description)
 
 
 @pytest.mark.parametrize("rubbish", ["I would rather not.", "{", '{"description": 7}', "[]", '{"words": []}'])
@@ -253,18 +255,6 @@ def test_eight_calls_are_in_flight_at_a_time_and_no_more(opened):
         with ThreadPoolExecutor(12) as pool:
             list(pool.map(lambda n: model.ask(replace(PROMPT, instructions=f"Again {n}."), Description), range(12)))
     assert server.most_in_flight == 8
-
-
-def test_our_own_code_takes_less_than_20_ms_a_call(opened):
-    with ScriptedServer(lambda seen: ANSWER) as server:
-        model = opened(server)
-        shown = picture(jpeg(1024, 576), "slide", 1024)
-        model.ask(PROMPT, Description)  # imports and connects
-        began = time.process_time()
-        for n in range(20):
-            model.ask(replace(PROMPT, instructions=f"{n}").also(shown), Description)
-        spent = (time.process_time() - began) / 20
-    assert spent < 0.020, "computing time of a call, the scripted server's own in it; waiting for others is not ours"
 
 
 def test_closing_ends_the_thread():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from decimal import Decimal
 
@@ -136,7 +135,6 @@ def test_an_empty_slide_lacks_nothing():
 
 @pytest.mark.parametrize("piece", ["1", "1.", "1,", "1 000 ", "a1", "one ", "1e", "1:", "a", "学", " ", "-"])
 def test_long_hostile_texts_are_read_in_linear_time(piece):
-    text = piece * (30_000 // len(piece)) + "x"
-    began = time.process_time()
-    values(text), names(text), lacking([text], text), refined_soundex(text)
-    assert time.process_time() - began < 5, "quadratic matching would take minutes"
+    text = piece * (100_000 // len(piece)) + "x"
+    values(text), names(text), refined_soundex(text)  # in quadratic time it would hang
+    assert not lacking([text], text).flawed(0.0)
