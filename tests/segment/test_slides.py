@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from slides_material import SIZE, Drawn, Looked, drawn, looked, speaker
-from videmus.model import Segment, Video
+from videmus.model import Segment, TextLine, Video
 from videmus.segment.slides import Asked, slides
 
 PROBLEM_1 = drawn(
@@ -174,3 +174,10 @@ class TestTheVisionModel:
         asked = Asked()
         found((BUILD[0], 5), (BUILD[1], 5), (PROBLEM_1, 5), same_slide=lambda one, other: True, asked=asked)
         assert asked.calls == 0
+
+
+def test_what_is_written_on_a_slide_later_is_not_its_title():
+    page = drawn("", BULLETS)
+    inked = Drawn(page.picture, (TextLine("Loss function!", (0.05, 0.02, 0.6, 0.2), 0.9), *page.lines))
+    [segment] = found((page, 8), (inked, 8))
+    assert segment.title == BULLETS[0]

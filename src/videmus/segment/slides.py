@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from videmus.config import SlideSettings
-from videmus.model import Evidence, Frame, Look, Origin, Segment, State, Video, segment_id
+from videmus.model import Evidence, Frame, Look, Origin, Segment, State, TextLine, Video, segment_id
 from videmus.perceive.reading_order import ordered, page_text
 from videmus.segment.identity import compare
 from videmus.segment.pages import Page, page
 from videmus.segment.presentation import is_presentation, kind
 from videmus.segment.similarity import structural_similarity
-from videmus.segment.titles import printed_number, title
+from videmus.segment.titles import printed_number, running, title
 
 STAGE = "slides"
 VERSION = 1
@@ -141,6 +141,7 @@ class _Showing:
     start_ms: int
     end_ms: int
     states: list[tuple[int, int, str]] = field(default_factory=list)
+    opened: tuple[TextLine, ...] = ()
     final: Page | None = None
     sources: list[str] = field(default_factory=list)
 
@@ -242,6 +243,8 @@ class _Deck:
         if found.content >= slide.fullest.content:
             slide.fullest = found
         slide.last = found
+        if not showing.sources and showing.final is None:
+            showing.opened = found.lines
         if not self.removed or showing.final is None or found.content >= showing.final.content:
             showing.final = found
         showing.sources.extend(s for s in found.sources if s not in showing.sources)
@@ -249,11 +252,13 @@ class _Deck:
     # ------------------------------------------------------------ rows
 
     def segments(self) -> Iterator[Segment]:
+        along = running([slide.last.lines for slide in self.slides])
         for showing in self.showings:
             final = showing.final
             assert final is not None
             aspect = final.frame.width / max(1, final.frame.height)
             lines = ordered(final.lines, aspect)
+            printed = [line for line in lines if line in showing.opened]  # what came later may be ink
             yield Segment(
                 id=segment_id(self.video.id, "slide", showing.start_ms, showing.end_ms),
                 video=self.video.id,
@@ -262,7 +267,7 @@ class _Deck:
                 kind="slide",
                 origin=Origin(STAGE, VERSION),
                 slide=showing.slide.number,
-                title=title(lines),
+                title=title(printed, along) or title(lines, along) or title(lines),
                 text=page_text(final.lines, aspect),
                 states=tuple(State(*s) for s in showing.states),
                 keyframe=final.frame.id,
