@@ -100,6 +100,48 @@ def test_stages_that_read_a_changed_stage_run_again_and_others_do_not(job):
     assert windows.runs[1] == []  # under another key nothing of the old rows is left
 
 
+def test_a_stage_that_fails_under_a_new_key_leaves_what_was_there_and_goes_on_from_its_own(job):
+    speech, windows = Counting("speech"), Counting("windows", reads=("speech",))
+    run(job, [speech.stage, windows.stage], Silent())
+    speech.texts, speech.fails_at = ("x", "y", "z"), 2
+    changed = replace(speech.stage, version=2)
+    failed, untouched = run(job, [changed, windows.stage], Silent())
+    assert (failed.state, failed.rows, untouched.state) == ("failed", 3, "done")
+    assert outcome([failed, untouched]).state == "partial"
+    assert texts(job, "speech") == ["speech a", "speech b", "speech c"]
+    assert len(windows.runs) == 1
+    speech.fails_at = None
+    mended, again = run(job, [changed, windows.stage], Silent())
+    assert speech.runs[2] == ["speech x", "speech y"]
+    assert (mended.state, mended.rows, again.state) == ("done", 3, "done")
+    assert texts(job, "speech") == ["speech x", "speech y", "speech z"]
+    assert len(windows.runs) == 2
+
+
+def test_a_stage_that_cannot_run_after_it_failed_keeps_what_was_there(job):
+    scene = Counting("scene")
+    run(job, [scene.stage], Silent())
+    scene.fails_at = 0
+    run(job, [replace(scene.stage, version=2)], Silent())
+    gone = replace(scene.stage, version=2, skip=lambda job: "no vision model is configured")
+    (work,) = run(job, [gone], Silent())
+    assert (work.state, work.rows) == ("skipped", 3)
+    assert texts(job, "scene") == ["scene a", "scene b", "scene c"]
+
+
+def test_settings_that_cannot_be_read_cost_no_rows(job):
+    def broken(job):
+        raise MediaError("its subtitles cannot be read", where="talk.srt", next="check its permissions")
+
+    speech = Counting("speech")
+    run(job, [speech.stage], Silent())
+    (work,) = run(job, [replace(speech.stage, settings=broken)], Silent())
+    assert (work.state, work.rows) == ("failed", 3)
+    assert texts(job, "speech") == ["speech a", "speech b", "speech c"]
+    (work,) = run(job, [speech.stage], Silent())
+    assert (work.state, texts(job, "speech")) == ("done", ["speech a", "speech b", "speech c"])
+
+
 def test_a_stage_whose_input_was_made_again_with_the_same_rows_does_not_run_again(job):
     speech, windows = Counting("speech"), Counting("windows", reads=("speech",))
     run(job, [speech.stage, windows.stage], Silent())

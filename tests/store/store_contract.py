@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from threading import Thread
 
+import numpy as np
 import pytest
 from store_material import HOUR, JPEG, one_of_each, picture_row, piece, related, said, video, words
 
 from videmus.errors import LibraryError, NotFoundError, QueryError, UsageError
-from videmus.model import Scope
+from videmus.model import Origin, Scope
 from videmus.store.protocol import Store, Work
 
 
@@ -215,15 +216,84 @@ class StoreContract:
             Work("v1", "hear", "k", "done", rows=3, seconds=1.5, calls=2, tokens_in=5, tokens_out=6, usd=None)
         ]
 
-    def test_a_new_key_removes_the_stages_old_rows_and_no_others(self, store):
+    def test_a_new_key_replaces_the_stages_old_rows_and_no_others_once_its_own_are_whole(self, store):
         store.put_video(video())
         store.begin("v1", "hear", "k")
         store.add("hear", [said("old")])
         store.add("read", [said("slide", kind="screen")])
         store.finish(Work("v1", "hear", "k", "done"))
         assert store.begin("v1", "hear", "k2")
-        assert [e.text for e in store.evidence()] == ["slide"]
+        assert store.unfinished("v1", "hear") == []
+        assert store.add("hear", [said("new", 5000)]) == 1
+        assert store.add("hear", [said("new", 5000), said("newer", 9000)]) == 1
+        assert [e.text for e in store.unfinished("v1", "hear")] == ["new", "newer"]
+        assert {e.text for e in store.evidence()} == {"old", "slide"}
+        assert [h.id for h in store.keyword_hits([["new"]], Scope(), 9)] == []
         assert [w.state for w in store.work("v1")] == ["running"]
+        store.finish(Work("v1", "hear", "k2", "done"))
+        assert [e.text for e in store.evidence()] == ["slide", "new", "newer"]
+        assert store.unfinished("v1", "hear") == store.stage_rows("v1", "hear")
+        assert [h.id for h in store.keyword_hits([["new"]], Scope(), 9)] == [said("new", 5000).id]
+        assert store.keyword_hits([["old"]], Scope(), 9) == []
+
+    @pytest.mark.parametrize("ended", ["running", "failed", "skipped"])
+    def test_work_that_does_not_end_well_costs_nothing_that_was_there(self, store, ended):
+        store.put_video(video())
+        old = one_of_each()
+        store.begin("v1", "all", "k")
+        store.add("all", old, {old[3].id: JPEG})
+        store.finish(Work("v1", "all", "k", "done"))
+        digest = store.digest("v1", ["all"])
+        store.begin("v1", "all", "k2")
+        store.add("all", [said("half"), picture_row(7)], {picture_row(7).id: b"new"})
+        if ended != "running":
+            store.finish(Work("v1", "all", "k2", ended, reason="the tape broke"))
+        assert store.stage_rows("v1", "all") == old and store.digest("v1", ["all"]) == digest
+        assert store.picture(old[3]) == JPEG and all(c.ok and "without" not in c.detail for c in store.check())
+        store.rebuild_indexes()
+        assert store.begin("v1", "all", "k2")  # the same key goes on
+        assert store.unfinished("v1", "all") == [said("half"), picture_row(7)]
+        store.finish(Work("v1", "all", "k2", "done"))
+        assert store.stage_rows("v1", "all") == [said("half"), picture_row(7)]
+        assert store.picture(picture_row(7)) == b"new" and not store.picture_path(old[3]).exists()
+
+    def test_a_third_key_begins_anew_and_forgets_what_the_second_left(self, store):
+        store.put_video(video())
+        store.add("all", [said("old")])
+        for key, n in (("k2", 1), ("k3", 2)):
+            store.begin("v1", "all", key)
+            assert store.unfinished("v1", "all") == []
+            store.add("all", [picture_row(n)], {picture_row(n).id: JPEG})
+            store.finish(Work("v1", "all", key, "failed"))
+        assert not store.picture_path(picture_row(1)).exists() and store.picture_path(picture_row(2)).exists()
+        assert store.stage_rows("v1", "all") == [said("old")]
+        store.remove_video("v1")
+        store.put_video(video())
+        assert store.begin("v1", "all", "k3")
+        assert store.unfinished("v1", "all") == []
+
+    def test_rows_that_a_new_key_makes_again_keep_their_vectors(self, store):
+        store.put_video(video())
+        same, goes = said("alpha beta", detail=words("alpha")), said("gamma", 5000)
+        store.begin("v1", "hear", "k")
+        store.add("hear", [same, goes])
+        store.finish(Work("v1", "hear", "k", "done"))
+        passages = list(store.passages_without_vectors("m"))
+        store.add_vectors("m", passages, np.eye(len(passages), dtype=np.float32))
+        anew = replace(same, origin=Origin("hear", 2, "better"))
+        store.begin("v1", "hear", "k2")
+        store.add("hear", [anew, said("delta", 5000)])
+        store.finish(Work("v1", "hear", "k2", "done"))
+        assert store.stage_rows("v1", "hear") == [anew, said("delta", 5000)]
+        assert [p.text for p in store.passages_without_vectors("m")] == ["delta"]
+
+    def test_rows_that_are_whole_though_the_work_failed_are_seen(self, store):
+        store.put_video(video())
+        store.add("hear", [said("old")])
+        store.begin("v1", "hear", "k2")
+        store.add("hear", [said("new")])
+        store.finish(Work("v1", "hear", "k2", "failed", "one was summed up without a model"), whole=True)
+        assert [e.text for e in store.evidence()] == ["new"]
 
     @pytest.mark.parametrize("ended", ["running", "failed", "skipped"])
     def test_under_the_same_key_a_run_goes_on_from_the_rows_that_are_there(self, store, ended):
@@ -270,9 +340,11 @@ class StoreContract:
         store.begin("v1", "hear", "again")
         store.add("hear", [said("b", 5000)])
         store.add("hear", [said("a", detail=words("a"))])
+        store.finish(Work("v1", "hear", "again", "done"))
         assert store.digest("v1", ["hear", "hear"]) == both
         store.begin("v1", "hear", "once more")
         store.add("hear", [said("a", detail=words("a", 7)), said("b", 5000)])
+        store.finish(Work("v1", "hear", "once more", "done"))
         assert store.digest("v1", ["hear"]) != both
 
     def test_the_digest_of_every_kind_of_row_changes_with_the_row(self, store):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from videmus.model import Evidence, Origin, Scope, Video, evidence_id
-from videmus.store.protocol import EVERYTHING
+from videmus.store.protocol import EVERYTHING, Work
 from videmus.store.sqlite import SqliteStore
 
 TEXTS = {
@@ -87,6 +87,7 @@ def test_no_text_is_read_as_query_syntax(store, hostile):
 
 def test_rows_that_go_leave_the_index(store):
     store.begin("v1", "test", "another key")
+    store.finish(Work("v1", "test", "another key", "done"))
     assert store.frequencies(["3.5"]) == (0, {})
     assert store.keyword_hits([["3.5"]], Scope(), 5) == []
 

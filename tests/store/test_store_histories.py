@@ -35,7 +35,8 @@ def rows_of(video_id: str, stage: str, slots: list[int]) -> list[Row]:
 
 
 class Histories(RuleBasedStateMachine):
-    """`rows` is {(video, stage): {id: row}}, `work` {(video, stage): (key, state)}."""
+    """`rows` is {(video, stage): {id: row}}, `work` {(video, stage): (key, state)}, `drafts` {(video, stage): (key, rows)}
+    where rows of an earlier key are there until the new ones are whole."""
 
     @initialize()
     def new(self) -> None:
@@ -43,6 +44,7 @@ class Histories(RuleBasedStateMachine):
         self.store = SqliteStore(self.folder)
         self.rows: dict[tuple[str, str], dict[str, Row]] = {}
         self.work: dict[tuple[str, str], tuple[str, str]] = {}
+        self.drafts: dict[tuple[str, str], tuple[str, dict[str, Row]]] = {}
         self.videos: set[str] = set()
 
     def teardown(self) -> None:
@@ -61,6 +63,7 @@ class Histories(RuleBasedStateMachine):
         self.videos.discard(id)
         self.rows = {key: rows for key, rows in self.rows.items() if key[0] != id}
         self.work = {key: work for key, work in self.work.items() if key[0] != id}
+        self.drafts = {key: draft for key, draft in self.drafts.items() if key[0] != id}
 
     @precondition(lambda self: self.videos)
     @rule(id=VIDEOS, stage=STAGES, key=KEYS)
@@ -71,8 +74,12 @@ class Histories(RuleBasedStateMachine):
         wanted = before is None or (before != (key, "done") and before[0] != IMPORTED)
         assert self.store.begin(id, stage, key) == wanted
         if wanted:
-            if before is None or before[0] != key:
-                self.rows.pop((id, stage), None)
+            drafted = self.drafts.get((id, stage))
+            if drafted is not None and drafted[0] != key:
+                del self.drafts[id, stage]
+            goes_on = drafted[0] == key if drafted else before is not None and before[0] == key
+            if not goes_on and self.rows.get((id, stage)):
+                self.drafts[id, stage] = (key, {})
             self.work[id, stage] = (key, "running")
 
     @precondition(lambda self: self.work)
@@ -83,6 +90,8 @@ class Histories(RuleBasedStateMachine):
         self.store.finish(Work(id, stage, key, state))
         if key != IMPORTED:
             self.work[id, stage] = (key, state)
+            if state == "done" and self.drafts.get((id, stage), ("", {}))[0] == key:
+                self.rows[id, stage] = self.drafts.pop((id, stage))[1]
 
     @precondition(lambda self: self.videos)
     @rule(id=VIDEOS, stage=STAGES, slots=SLOTS)
@@ -90,7 +99,8 @@ class Histories(RuleBasedStateMachine):
         if id not in self.videos:
             return
         rows = rows_of(id, stage, slots)
-        there = self.rows.setdefault((id, stage), {})
+        drafted = self.drafts.get((id, stage))
+        there = drafted[1] if drafted else self.rows.setdefault((id, stage), {})
         new = {row.id: row for row in rows if row.id not in there}
         pictures = {row.id: JPEG for row in rows if isinstance(row, Frame)}
         assert self.store.add(stage, rows, pictures) == len(new)
@@ -104,6 +114,7 @@ class Histories(RuleBasedStateMachine):
         rows = [row for row in rows_of(id, stage, slots) if not isinstance(row, Frame)]
         self.store.import_rows(id, stage, rows)
         self.rows[id, stage] = {row.id: row for row in rows}
+        self.drafts.pop((id, stage), None)
         self.work[id, stage] = (IMPORTED, "done")
 
     @rule()
@@ -124,6 +135,9 @@ class Histories(RuleBasedStateMachine):
             for stage in ("hear", "read"):
                 wanted = self.rows.get((id, stage), {})
                 assert {row.id: row for row in self.store.stage_rows(id, stage)} == wanted
+                if id in self.videos:
+                    begun = self.drafts[id, stage][1] if (id, stage) in self.drafts else wanted
+                    assert {row.id: row for row in self.store.unfinished(id, stage)} == begun
             assert {w.stage: (w.key, w.state) for w in self.store.work(id)} == {
                 stage: work for (video_id, stage), work in self.work.items() if video_id == id
             }

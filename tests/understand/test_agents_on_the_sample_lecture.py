@@ -22,6 +22,7 @@ from videmus.model import Evidence, Origin, Scope, Segment, Video, content_id, e
 from videmus.models.language import Data, Prompt
 from videmus.models.scripted import ScriptedModel
 from videmus.search.hybrid import search
+from videmus.store.protocol import Work
 from videmus.store.sqlite import SqliteStore
 from videmus.understand.slides import Means, understand_slides
 from videmus.understand.summary import chapters_of, summarised, summary_of
@@ -144,9 +145,10 @@ def test_a_misheard_term_is_corrected_and_found_and_undone_it_is_not(run, store)
     assert search(store, None, f'"{MISHEARD[1]}"', spoken) == []
 
     correction = narration.detail.corrections[0]
-    store.begin(V, "slide-texts", "anew")  # another key: the old rows go
+    store.begin(V, "slide-texts", "anew")
     _, undone = understood(SETTINGS, undone={correction.id})
     store.add("slide-texts", [r for r in undone if r.kind == "narration"])
+    store.finish(Work(V, "slide-texts", "anew", "done"))  # another key: the old rows go
     assert search(store, None, '"call it a spring tide"', spoken) == []
     assert [m.start_ms for m in search(store, None, f'"{MISHEARD[1]}"', spoken)] != []
 

@@ -113,11 +113,10 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
             return before  # what was made where it could run stays: a model that is not here now loses nothing
         if reason:
             state = "skipped"
-            store.begin(video.id, stage.name, key)
         elif not store.begin(video.id, stage.name, key):
             return next(w for w in store.work(video.id) if w.stage == stage.name)
         else:
-            job.done = store.stage_rows(video.id, stage.name)
+            job.done = store.unfinished(video.id, stage.name)
             job.progress = _progress(job, stage, events)
             events.stage_started(video, stage)
             _commit(job, stage, stage.run(job))
@@ -131,9 +130,7 @@ def _run_stage(job: Job, stage: Stage, events: Events) -> Work:
         reason = f"fault in Videmus, {type(error).__name__}: {error}"
     if reason and state != "skipped":
         state = "failed"
-    if key == UNREADABLE:
-        store.begin(video.id, stage.name, key)
-    rows = len(store.stage_rows(video.id, stage.name))
+    rows = len((store.unfinished if state == "done" else store.stage_rows)(video.id, stage.name))
     meter = job.meter
     seconds = time.monotonic() - began
     work = Work(

@@ -81,7 +81,8 @@ def _summarise(
                     len(rows),
                     calls=spent.calls if spent else 0,
                     usd=spent.usd if spent else 0.0,
-                )
+                ),
+                whole=True,  # what a model could not sum up is summed up without it
             )
         job = Job(whole, None, settings, Options(), minds, store, stop)
         run(job, [stage for stage in STAGES if stage.name == "index"], events)

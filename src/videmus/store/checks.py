@@ -6,7 +6,7 @@ Enters: a connection inside a read transaction, the library's folder. Looks, and
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,12 +37,12 @@ def file_is_sound(connection: sqlite3.Connection) -> Check:
     return Check("library file", True, f"sound; {count} video{'' if count == 1 else 's'}")
 
 
-def pictures_are_there(connection: sqlite3.Connection, pictures: Pictures) -> Check:
-    """Every frame has its picture, and every picture its frame."""
+def pictures_are_there(connection: sqlite3.Connection, pictures: Pictures, drafted: Set[str] = frozenset()) -> Check:
+    """Every frame has its picture, and every picture its frame, here or in a draft (`drafted`)."""
     named = {name for (name,) in connection.execute("SELECT picture FROM frame")}
     present = {name: (pictures.folder / name).stat().st_size for name in pictures.names()}
     missing = sorted(name for name in named if not present.get(name))
-    orphans = len(present.keys() - named)
+    orphans = len(present.keys() - named - drafted)
     unused = f"; {orphans} files without a row" if orphans else ""
     if missing:
         return Check(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-from videmus.store import frame_vectors, fulltext, graph, schema, speakers, vectors
+from videmus.store import drafts, frame_vectors, fulltext, graph, schema, speakers, vectors
 
 APPLICATION_ID = 0x56444D53
 """In every library.db (PRAGMA application_id): "VDMS". Another SQLite file is never taken for a library."""
@@ -24,6 +24,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("vectors", vectors.create_vectors),
     ("frame vectors", frame_vectors.create_frame_vectors),
     ("speakers", speakers.create_speakers),
+    ("drafts", drafts.create_drafts),
 )
 
 

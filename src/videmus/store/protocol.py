@@ -144,12 +144,18 @@ class Store(Protocol):
     def begin(self, video: str, stage: str, key: str) -> bool:
         """Start a stage's work. False when this very key is already done, or the stage's rows were imported.
 
-        Under the same key, rows committed by a killed or failed run stay (the stage goes on from them); under another
-        key the stage's old rows are removed in the same transaction. Raises NotFoundError for no such video.
+        Under the same key, rows committed by a killed or failed run stay (the stage goes on from them, see `unfinished`).
+        Under another key the stage's old rows stay, and are all that is seen, until `finish` says that the new ones are
+        whole. Raises NotFoundError for no such video.
         """
 
-    def finish(self, work: Work) -> None:
-        """Record how a stage ended. Work over imported rows leaves no trace."""
+    def unfinished(self, video: str, stage: str) -> list[Row]:
+        """What the work that was begun last has committed so far, seen or not, in the order of `stage_rows`."""
+
+    def finish(self, work: Work, *, whole: bool | None = None) -> None:
+        """Record how a stage ended. Where its rows are `whole` (default: where it is done) they take the place of those
+        of an earlier key, in the same transaction. Work over imported rows leaves no trace.
+        """
 
     def work(self, video: str) -> list[Work]:
         """In the order in which the stages last changed state."""

@@ -186,17 +186,17 @@ def added(connection: sqlite3.Connection, stage: str, rows: Sequence[Row], follo
 
     Raises NotFoundError when a row's video is not in the library.
     """
-    numbers = _Numbers(connection)
+    numbers = Numbers(connection)
     new = 0
     for table in TABLES:
-        mine = {row.id: row for row in rows if isinstance(row, _CLASS[table])}
+        mine = {row.id: row for row in rows if isinstance(row, CLASS[table])}
         if not mine:
             continue
         for id in _present(connection, table, list(mine)):
             del mine[id]
         first = _last_number(connection, table) + 1
         numbered = list(enumerate(mine.values(), first))
-        connection.executemany(_INSERT[table], [_encoded(row, n, stage, numbers) for n, row in numbered])
+        connection.executemany(INSERT[table], [encoded(row, n, stage, numbers) for n, row in numbered])
         for follower in followers:
             follower.added(connection, table, numbered)
         new += len(numbered)
@@ -211,37 +211,49 @@ def added(connection: sqlite3.Connection, stage: str, rows: Sequence[Row], follo
 
 
 def removed(
-    connection: sqlite3.Connection, video: int, stage: str | None, followers: Sequence[Follower]
-) -> dict[Table, int]:
-    """Delete a video's rows (of one stage, or all) and tell the followers before. Returns how many of each table."""
-    counts: dict[Table, int] = {}
+    connection: sqlite3.Connection,
+    video: int,
+    stage: str | None,
+    followers: Sequence[Follower],
+    keeping: Mapping[Table, Sequence[int]] = {},
+) -> None:
+    """Delete a video's rows (of one stage, or all), those numbered in `keeping` apart, and tell the followers before."""
     for table in TABLES:
         chosen = _NUMBERS[table] if stage is None else _NUMBERS_OF_STAGE[table]
-        numbers = [n for (n,) in connection.execute(chosen, {"video": video, "stage": stage})]
+        kept = set(keeping.get(table, ()))
+        numbers = [n for (n,) in connection.execute(chosen, {"video": video, "stage": stage}) if n not in kept]
         if numbers:
             for follower in followers:
                 follower.removing(connection, table, numbers)
             connection.executemany(_DELETE[table], [(n,) for n in numbers])
-        counts[table] = len(numbers)
-    return counts
 
 
-_CLASS: Mapping[Table, type[Row]] = {
+def any_of(connection: sqlite3.Connection, video: int, stage: str) -> bool:
+    """Whether the stage has rows of the video."""
+    values = {"video": video, "stage": stage}
+    return any(connection.execute(_NUMBERS_OF_STAGE[table] + " LIMIT 1", values).fetchone() for table in TABLES)
+
+
+CLASS: Mapping[Table, type[Row]] = {
     "evidence": Evidence,
     "segment": Segment,
     "frame": Frame,
     "relation": Relation,
 }
-_INSERT: Mapping[Table, str] = {
-    "evidence": "INSERT INTO evidence (n, id, video, start_ms, end_ms, kind, stage, origin, speaker, segment, text,"
-    " sources, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "segment": "INSERT INTO segment (n, id, video, start_ms, end_ms, kind, stage, origin, slide, title, keyframe,"
-    " number, text, states, sources) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "frame": "INSERT INTO frame (n, id, video, at_ms, stage, origin, picture, hash, width, height, look)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "relation": "INSERT INTO relation (n, id, video, start_ms, end_ms, source, relation, target, evidence, confidence,"
-    " stage, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+COLUMNS: Mapping[Table, str] = {
+    "evidence": "n, id, video, start_ms, end_ms, kind, stage, origin, speaker, segment, text, sources, detail",
+    "segment": "n, id, video, start_ms, end_ms, kind, stage, origin, slide, title, keyframe, number, text, states,"
+    " sources",
+    "frame": "n, id, video, at_ms, stage, origin, picture, hash, width, height, look",
+    "relation": "n, id, video, start_ms, end_ms, source, relation, target, evidence, confidence, stage, origin",
 }
+"""The columns of each table, in the order of what `encoded` gives."""
+
+INSERT: Mapping[Table, str] = {
+    table: f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * (columns.count(',') + 1))})"  # noqa: S608
+    for table, columns in COLUMNS.items()
+}
+
 _NUMBERS: Mapping[Table, str] = {
     "evidence": "SELECT n FROM evidence WHERE video = :video",
     "segment": "SELECT n FROM segment WHERE video = :video",
@@ -273,7 +285,7 @@ def _last_number(connection: sqlite3.Connection, table: Table) -> int:
     return cast(int, found[0]) if found else 0
 
 
-class _Numbers:
+class Numbers:
     """Numbers of videos, origins and names, looked up once in a transaction; what is missing is inserted."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -323,8 +335,8 @@ class _Numbers:
         return self._known[key]
 
 
-def _encoded(row: Row, n: int, stage: str, numbers: _Numbers) -> tuple[Any, ...]:
-    """The row as the values of `_INSERT`."""
+def encoded(row: Row, n: int, stage: str, numbers: Numbers) -> tuple[Any, ...]:
+    """The row as the values of `INSERT`."""
     video, origin = numbers.video(row.video), numbers.origin(row.origin)
     if isinstance(row, Frame):
         look = None

@@ -24,7 +24,7 @@ from typing import Any, cast
 from videmus.config import StoreSettings, VectorSettings
 from videmus.errors import LibraryError, NotFoundError, UsageError
 from videmus.model import Evidence, EvidenceKind, Frame, Origin, Relation, Row, Scope, Segment, SegmentKind, Video
-from videmus.store import calls, checks, ledger, videos
+from videmus.store import calls, checks, drafts, ledger, videos
 from videmus.store import rows as row_tables
 from videmus.store.checks import Check
 from videmus.store.database import Database
@@ -130,6 +130,7 @@ class SqliteStore(Searching):
                 if found is None:
                     return
                 row_tables.removed(connection, found, None, self._followers)
+                drafts.drop(connection, found)
                 videos.remove(connection, found, id)
             self._sweep(id)
 
@@ -151,21 +152,39 @@ class SqliteStore(Searching):
             before = ledger.state_of(connection, number, stage)
             if before is not None and (before[0] == IMPORTED or before == (key, "done")):
                 return False
-            counts: dict[Table, int] = {}
-            if before is None or before[0] != key:
-                counts = row_tables.removed(connection, number, stage, self._followers)
+            pictures_go = False
+            if (drafted := drafts.key_of(connection, number, stage)) != key:
+                pictures_go = drafts.drop(connection, number, stage)
+                goes_on = drafted is None and before is not None and before[0] == key
+                if not goes_on and row_tables.any_of(connection, number, stage):
+                    drafts.open_draft(connection, number, stage, key)
             ledger.start(connection, number, stage, key)
-        if counts.get("frame"):
+        if pictures_go:
             self._sweep(video)
         return True
 
-    def finish(self, work: Work) -> None:
-        """Record how a stage ended. Work over imported rows leaves no trace."""
+    def unfinished(self, video: str, stage: str) -> list[Row]:
+        """See `protocol.Store.unfinished`."""
+        with self._db.reading() as connection:
+            number = self._number(connection, video)
+            if drafts.key_of(connection, number, stage) is not None:
+                return drafts.held(connection, number, stage, self._origins)
+        return self.stage_rows(video, stage)
+
+    def finish(self, work: Work, *, whole: bool | None = None) -> None:
+        """See `protocol.Store.finish`."""
         with self._db.writing() as connection:
             number = self._number(connection, work.video)
             before = ledger.state_of(connection, number, work.stage)
-            if before is None or before[0] != IMPORTED:
-                ledger.record(connection, number, work)
+            if before is not None and before[0] == IMPORTED:
+                return
+            whole = work.state == "done" if whole is None else whole
+            pictures_go = False
+            if whole and drafts.key_of(connection, number, work.stage) == work.key:
+                pictures_go = drafts.publish(connection, number, work.stage, self._followers, self._origins)
+            ledger.record(connection, number, work)
+        if pictures_go:
+            self._sweep(work.video)
 
     def work(self, video: str) -> list[Work]:
         with self._db.reading() as connection:
@@ -198,7 +217,10 @@ class SqliteStore(Searching):
             return 0
         with self._db.writing() as connection:
             self._write_pictures(given, pictures)
-            return row_tables.added(connection, stage, given, self._followers)
+            drafted = drafts.videos(connection, stage)
+            seen = [row for row in given if row.video not in drafted]
+            unseen = [row for row in given if row.video in drafted]
+            return row_tables.added(connection, stage, seen, self._followers) + drafts.added(connection, stage, unseen)
 
     def import_rows(self, video: str, stage: str, rows: Iterable[Row], pictures: Mapping[str, bytes] = {}) -> int:
         """Rows of an evidence file become the stage's rows, in place of those that are there. Returns their number."""
@@ -206,6 +228,7 @@ class SqliteStore(Searching):
         with self._db.writing() as connection:
             number = self._number(connection, video)
             row_tables.removed(connection, number, stage, self._followers)
+            drafts.drop(connection, number, stage)
             self._write_pictures(given, pictures)
             count = row_tables.added(connection, stage, given, self._followers)
             ledger.record(connection, number, Work(video, stage, IMPORTED, "done", rows=count))
@@ -310,7 +333,7 @@ class SqliteStore(Searching):
                 return [sound]
             return [
                 sound,
-                checks.pictures_are_there(connection, self._pictures),
+                checks.pictures_are_there(connection, self._pictures, drafts.pictures(connection)),
                 checks.nothing_is_interrupted(connection, self.busy),
             ]
 
@@ -363,7 +386,7 @@ class SqliteStore(Searching):
     def _sweep(self, below: str = "") -> int:
         """Delete pictures that no row names. Pictures are written under the write lock, so none is on its way here."""
         with self._db.writing() as connection:
-            kept = {name for (name,) in connection.execute("SELECT picture FROM frame")}
+            kept = {name for (name,) in connection.execute("SELECT picture FROM frame")} | drafts.pictures(connection)
             orphans = [name for name in self._pictures.names(below) if name not in kept]
             for name in orphans:
                 self._pictures.delete(name)
