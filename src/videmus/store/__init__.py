@@ -6,5 +6,5 @@ scope sees. Knows nothing of media, of models, or of what makes an answer.
 `protocol` says what a store can do, `sqlite` does it, out of these parts: `database` (the file, transactions, errors),
 `migrations` and `schema` (tables), `videos`, `rows`, `ledger`, `calls` (what is in them), `scope` (what a query may see),
 `pictures`, `leases` (one process at a time on a video), `checks` (doctor), `views` (read-only SQL), `searching` with
-`fulltext` and `vectors`, `graph` with `entities`.
+`fulltext` and `vectors`, `graph` with `entities` and `entity_names`.
 """

@@ -18,7 +18,8 @@ from videmus.graph import naming
 from videmus.graph.resolution import Decision, Resolution, Seen, resolve
 from videmus.model import EntityKind
 from videmus.store.database import Database
-from videmus.store.graph import CLOCK_START, WORLD
+from videmus.store.entity_names import WORLD
+from videmus.store.graph import CLOCK_START
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,13 @@ from videmus.errors import NotFoundError
 from videmus.graph import naming
 from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import EntityKind, Scope
+from videmus.store import entity_names
+from videmus.store.entity_names import WORLD
 from videmus.store.scope import visible
 
 if TYPE_CHECKING:
     from videmus.store.database import Database
 
-WORLD = "coalesce(video.recording, video.id)"
 CLOCK_START = "(coalesce(video.recorded_at, 0) + relation.start_ms)"
 
 _TABLES = (
@@ -170,12 +171,12 @@ class GraphStore:
     def exactly(self, name: str, scope: Scope, kind: EntityKind | None = None) -> frozenset[int]:
         """The entities that bear this very name (case, articles and titles apart), with all they are linked with."""
         with self._db.reading() as connection:
-            return _bearers(connection, scope, kind, [naming.folded(name), *_surfaces(name)])
+            return entity_names.bearers(connection, scope, kind, name)
 
     def by_words(self, name: str, scope: Scope, kind: EntityKind | None = None) -> frozenset[int]:
         """The entities one of whose names has a word of this name: the same, a pet form, or one that sounds alike."""
         with self._db.reading() as connection:
-            return _sharing_words(connection, scope, kind, name)
+            return entity_names.sharing_words(connection, scope, kind, name)
 
     # ------------------------------------------------------------ relations
 
@@ -239,8 +240,8 @@ class GraphStore:
         )
         with self._db.reading() as connection:
             records = connection.execute(sql, {**clause.parameters, "kind": kind}).fetchall()
-            shown = _shown(connection, [r[0] for r in records], scope.at)
-            names = _names(connection, shown, scope.at)
+            shown = entity_names.shown(connection, [r[0] for r in records], scope.at)
+            names = entity_names.names_of(connection, shown, scope.at)
             clusters: dict[int, list[Any]] = defaultdict(list)
             for record in records:
                 clusters[shown[record[0]][0]].append(record)
@@ -397,7 +398,7 @@ _SELECT = {
 
 
 def _as_facts(connection: sqlite3.Connection, records: Sequence[tuple[Any, ...]], scope: Scope) -> list[Fact]:
-    shown = _shown(connection, {n for record in records for n in record[13:15]}, scope.at)
+    shown = entity_names.shown(connection, {n for record in records for n in record[13:15]}, scope.at)
     ids = dict(
         connection.execute(
             "SELECT n, id FROM entity WHERE n IN (SELECT value FROM json_each(?))",
@@ -418,112 +419,6 @@ def _as_facts(connection: sqlite3.Connection, records: Sequence[tuple[Any, ...]]
     return facts
 
 
-def _surfaces(name: str) -> list[str]:
-    return [naming.surface("object", name)]
-
-
-def _bearers(
-    connection: sqlite3.Connection, scope: Scope, kind: EntityKind | None, folded: Sequence[str]
-) -> frozenset[int]:
-    records = connection.execute(
-        "SELECT entity_alias.entity FROM entity_alias JOIN entity ON entity.n = entity_alias.entity"
-        " WHERE entity_alias.folded IN (SELECT value FROM json_each(:folded))"
-        " AND (:at IS NULL OR entity_alias.learned_at <= :at) AND (:kind IS NULL OR entity.kind = :kind)"
-        " AND (:world IS NULL OR entity.world = :world)",
-        {"folded": json.dumps(sorted(set(folded))), "at": scope.at, "kind": kind, "world": _world(connection, scope)},
-    )
-    return frozenset(_closed(connection, {n for (n,) in records}, scope.at))
-
-
-def _sharing_words(connection: sqlite3.Connection, scope: Scope, kind: EntityKind | None, name: str) -> frozenset[int]:
-    words = set(naming.words_of(name))
-    known = [
-        word
-        for (word,) in connection.execute(
-            "SELECT DISTINCT word FROM entity_word JOIN entity ON entity.n = entity_word.entity"
-            " WHERE (:at IS NULL OR learned_at <= :at) AND (:world IS NULL OR entity.world = :world)",
-            {"at": scope.at, "world": _world(connection, scope)},
-        )
-    ]
-    alike = {w for w in known if any(_alike(word, w) for word in words)}
-    records = connection.execute(
-        "SELECT entity_word.entity FROM entity_word JOIN entity ON entity.n = entity_word.entity"
-        " WHERE entity_word.word IN (SELECT value FROM json_each(:words))"
-        " AND (:at IS NULL OR learned_at <= :at) AND (:kind IS NULL OR entity.kind = :kind)"
-        " AND (:world IS NULL OR entity.world = :world)",
-        {"words": json.dumps(sorted(alike)), "at": scope.at, "kind": kind, "world": _world(connection, scope)},
-    )
-    return frozenset(_closed(connection, {n for (n,) in records}, scope.at))
-
-
-def _alike(word: str, known: str) -> bool:
-    one, other = naming.singular(word), naming.singular(known)
-    return (
-        one == other
-        or naming.is_short_for(one, other)
-        or naming.is_short_for(other, one)
-        or naming.same_pet_form(one, other)
-        or naming.alike_spelling(one, other)
-        or naming.thing(one).head == naming.thing(other).head
-    )
-
-
-def _world(connection: sqlite3.Connection, scope: Scope) -> str | None:
-    if scope.recording is not None:
-        return scope.recording
-    if scope.video is not None:
-        found = connection.execute(f"SELECT {WORLD} FROM video WHERE id = ?", (scope.video,)).fetchone()  # noqa: S608
-        return str(found[0]) if found else None
-    return None
-
-
-def _closed(connection: sqlite3.Connection, numbers: set[int], at: int | None) -> set[int]:
-    """With all entities that links learned by `at` lead to."""
-    closed, fresh = set(numbers), set(numbers)
-    while fresh:
-        records = connection.execute(
-            "SELECT other FROM entity_link WHERE one IN (SELECT value FROM json_each(:numbers))"
-            " AND (:at IS NULL OR learned_at <= :at)",
-            {"numbers": json.dumps(sorted(fresh)), "at": at},
-        )
-        fresh = {n for (n,) in records} - closed
-        closed |= fresh
-    return closed
-
-
-def _shown(connection: sqlite3.Connection, numbers: Collection[int], at: int | None) -> dict[int, tuple[int, str]]:
-    """Each entity's representative and the fullest name known by `at` of all that it is linked with."""
-    found: dict[int, tuple[int, str]] = {}
-    for n in numbers:
-        if n not in found:
-            closed = _closed(connection, {n}, at)
-            names = _names(connection, closed, at)
-            fullest = _fullest(name for member in sorted(closed) for name in names.get(member, ()))
-            found.update({member: (min(closed), fullest) for member in closed})
-    return found
-
-
-def _names(connection: sqlite3.Connection, numbers: Collection[int], at: int | None) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
-    for n, name in connection.execute(
-        "SELECT entity, name FROM entity_alias WHERE entity IN (SELECT value FROM json_each(:numbers))"
-        " AND (:at IS NULL OR learned_at <= :at) ORDER BY learned_at, name",
-        {"numbers": json.dumps(sorted(numbers)), "at": at},
-    ):
-        found[n].append(name)
-    return found
-
-
-def _fullest(names: Iterable[str]) -> str:
-    """The name of most words, of those the first learned; a diarizer's label only where there is no other."""
-    ordered = list(names)
-    return max(
-        ordered,
-        key=lambda name: (not naming.is_label(name), len(naming.words_of(name)), -ordered.index(name)),
-        default="",
-    )
-
-
 def _known(members: Sequence[tuple[Any, ...]], name: str, names: Sequence[str]) -> Known:
     first = min(members, key=lambda m: m[0])
     return Known(
@@ -534,7 +429,7 @@ def _known(members: Sequence[tuple[Any, ...]], name: str, names: Sequence[str]) 
 
 def _joined(connection: sqlite3.Connection, groups: Sequence[Group], scope: Scope) -> list[Group]:
     """Groups keyed by entity numbers, joined by what was linked by the scope's `at`, keyed by the fullest name."""
-    shown = _shown(connection, {int(g.key) for g in groups}, scope.at)
+    shown = entity_names.shown(connection, {int(g.key) for g in groups}, scope.at)
     merged: dict[tuple[int, str], list[Group]] = defaultdict(list)
     for group in groups:
         merged[shown[int(group.key)]].append(group)
