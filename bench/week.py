@@ -33,8 +33,8 @@ from videmus.evaluate.week.files import hour_files, write
 from videmus.evaluate.week.leaks import leaks, plant
 from videmus.evaluate.week.questions import true_facts
 from videmus.graph import nouns
+from videmus.graph.entities import ALSO_CALLED
 from videmus.graph.extract import extract
-from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import Frame, Origin, Relation, Scope, Video, content_id, frame_id
 from videmus.search.ladder import Slots, climb
 from videmus.segment.hierarchy import Leaf, grow

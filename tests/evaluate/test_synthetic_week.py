@@ -7,7 +7,7 @@ from videmus import clock
 from videmus.evaluate.week import make_week
 from videmus.evaluate.week.files import hour_files, write
 from videmus.evaluate.week.vocabulary import vocabulary
-from videmus.graph.resolution import ALSO_CALLED
+from videmus.graph.entities import ALSO_CALLED
 
 
 def test_a_week_is_fifty_two_hours_over_seven_days():

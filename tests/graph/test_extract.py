@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from videmus.config import GraphSettings
+from videmus.graph.entities import ALSO_CALLED
 from videmus.graph.extract import Extraction, FoundName, FoundRelation, Intervals, Support, extract
 from videmus.graph.nouns import NounGroups, same_nouns
-from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import Evidence, Origin, evidence_id
 from videmus.models.language import malformed
 from videmus.models.scripted import ScriptedModel

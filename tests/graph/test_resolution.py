@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videmus.graph.resolution import ALSO_CALLED, Decision, Seen, resolve
+from videmus.graph.entities import ALSO_CALLED, Decision, Seen
+from videmus.graph.resolution import resolve
 
 MINUTE = 60_000
 

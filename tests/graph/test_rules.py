@@ -4,7 +4,7 @@ from videmus.config import GraphSettings
 from videmus.evaluate.week import make_week
 from videmus.evaluate.week.files import hour_files
 from videmus.graph import rules
-from videmus.graph.resolution import ALSO_CALLED
+from videmus.graph.entities import ALSO_CALLED
 from videmus.model import Evidence, Origin, evidence_id
 
 SETTINGS = GraphSettings()

@@ -4,8 +4,8 @@ import pytest
 from store_material import video
 
 from videmus.errors import NotFoundError, UsageError
+from videmus.graph.entities import ALSO_CALLED
 from videmus.graph.extract import row_of
-from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import Evidence, Origin, Scope, Video, evidence_id
 from videmus.store.graph import Wanted
 from videmus.store.sqlite import SqliteStore

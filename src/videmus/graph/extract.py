@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from videmus import clock
 from videmus.config import GraphSettings
 from videmus.graph import naming
-from videmus.graph.resolution import ALSO_CALLED
+from videmus.graph.entities import ALSO_CALLED
 from videmus.model import EntityKind, Evidence, Origin, Relation, content_id
 from videmus.models.language import CallError, Data, LanguageModel, Prompt, ask_each
 

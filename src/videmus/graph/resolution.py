@@ -20,94 +20,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
 from videmus.graph import naming
+from videmus.graph.entities import ALSO_CALLED, Alias, Decision, Link, Named, Reason, Resolution, Seen, Sets
 from videmus.model import EntityKind, content_id
 
-ALSO_CALLED = "ALSO_CALLED"
-"""The relation that states a name of a name. It is kept beside the others and never given as an answer."""
-
-Reason = Literal["stated", "part", "pet", "misspelt", "described", "person"]
 _TIERS: tuple[Reason, ...] = ("person", "stated", "part", "pet", "misspelt")
 
 Form = tuple[EntityKind, str]
 """A name as compared: its kind and `naming.surface`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One relation as the resolver needs it. `at` is the clock time at which it is known: its end."""
-
-    n: int
-    at: int
-    evidence: str
-    source: str
-    source_kind: EntityKind
-    relation: str
-    target: str
-    target_kind: EntityKind
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A person's word: two names are one ("merge") or never one ("split"). It applies from `learned_at` on."""
-
-    action: Literal["merge", "split"]
-    kind: EntityKind
-    left: str
-    right: str
-    learned_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """One entity, under the name that it was first seen with."""
-
-    id: str
-    kind: EntityKind
-    name: str
-    known_from: int
-
-
-@dataclass(frozen=True, slots=True)
-class Alias:
-    entity: str
-    name: str
-    folded: str
-    learned_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """Two entities are one, known since `learned_at`."""
-
-    left: str
-    right: str
-    learned_at: int
-    reason: Reason
-
-
-@dataclass(slots=True)
-class Resolution:
-    """`ends` maps a relation's number to the entities of its source and target; `also` holds, for ends whose name fits
-    several entities, the others that may be meant: (relation's number, 0 for the source or 1 for the target, entity)."""
-
-    entities: list[Named] = field(default_factory=list)
-    ends: dict[int, tuple[str, str]] = field(default_factory=dict)
-    also: list[tuple[int, int, str]] = field(default_factory=list)
-    aliases: list[Alias] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-
-    def clusters(self, at: int | None = None) -> dict[str, str]:
-        """Entity → the one that stands for all it is linked with by `at`."""
-        sets = _Sets()
-        for link in self.links:
-            if at is None or link.learned_at <= at:
-                sets.join(link.left, link.right)
-        return {e.id: sets.root(e.id) for e in self.entities if at is None or e.known_from <= at}
 
 
 def resolve(
@@ -130,28 +54,6 @@ def resolve(
         resolver.take(at, list(group))
     resolver.decide_until(None)
     return resolver.result
-
-
-class _Sets:
-    """Disjoint sets; the root of a set is the member that joined first."""
-
-    def __init__(self) -> None:
-        self._up: dict[str, str] = {}
-
-    def root(self, item: str) -> str:
-        top = item
-        while (above := self._up.get(top, top)) != top:
-            top = above
-        while (above := self._up.get(item, item)) != item:
-            self._up[item] = top
-            item = above
-        return top
-
-    def join(self, left: str, right: str) -> str:
-        left, right = self.root(left), self.root(right)
-        if left != right:
-            self._up[right] = left
-        return left
 
 
 @dataclass(slots=True)
@@ -178,7 +80,7 @@ class _Resolver:
         self.pending: list[Decision] = []
         self.result = Resolution()
         self.known: dict[Form, _Known] = {}
-        self.sets = _Sets()
+        self.sets = Sets()
         self.apart: Counter[frozenset[str]] = Counter()  # the two forms stood at the two ends of a relation
         self.stated: dict[Form, dict[Form, Reason]] = defaultdict(dict)
         self.split: set[frozenset[Form]] = {  # a person's split corrects what is wrong at any time

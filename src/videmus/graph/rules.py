@@ -26,8 +26,8 @@ from itertools import pairwise
 
 from videmus.config import GraphSettings
 from videmus.graph import naming
+from videmus.graph.entities import ALSO_CALLED
 from videmus.graph.extract import intervals, row_of
-from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import EntityKind, Evidence, Origin, Relation
 
 VERSION = 1

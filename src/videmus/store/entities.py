@@ -15,7 +15,8 @@ from typing import Literal
 
 from videmus.errors import NotFoundError, UsageError
 from videmus.graph import naming
-from videmus.graph.resolution import Decision, Resolution, Seen, resolve
+from videmus.graph.entities import Decision, Resolution, Seen
+from videmus.graph.resolution import resolve
 from videmus.model import EntityKind
 from videmus.store.database import Database
 from videmus.store.entity_names import WORLD

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from videmus.errors import NotFoundError
 from videmus.graph import naming
-from videmus.graph.resolution import ALSO_CALLED
+from videmus.graph.entities import ALSO_CALLED
 from videmus.model import EntityKind, Scope
 from videmus.store import entity_names
 from videmus.store.entity_names import WORLD

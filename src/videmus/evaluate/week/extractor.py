@@ -18,9 +18,9 @@ from videmus.evaluate.week.render import Line, TrueRelation
 from videmus.evaluate.week.simulate import SLOT_MS
 from videmus.evaluate.week.vocabulary import Vocabulary
 from videmus.graph import naming
+from videmus.graph.entities import ALSO_CALLED
 from videmus.graph.extract import Extraction, FoundName, FoundRelation, Intervals, Support
 from videmus.graph.nouns import NounGroups
-from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import Evidence, Relation, Video
 from videmus.models.language import Data, Prompt
 from videmus.models.scripted import ScriptedModel

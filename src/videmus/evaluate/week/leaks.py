@@ -15,8 +15,8 @@ from videmus import clock
 from videmus.answer.agent_tools import TOOLS, Found, Parts, PlannedStep, use
 from videmus.errors import VidemusError
 from videmus.evaluate.week.files import ORIGIN, HourFile
+from videmus.graph.entities import ALSO_CALLED
 from videmus.graph.extract import row_of
-from videmus.graph.resolution import ALSO_CALLED
 from videmus.model import Evidence, EvidenceKind, Origin, Relation, Scope, evidence_id
 from videmus.store import views
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from videmus.evaluate.week.simulate import SLOT_MS, Event, Week
-from videmus.graph.resolution import ALSO_CALLED
+from videmus.graph.entities import ALSO_CALLED
 from videmus.model import EntityKind
 
 NICKNAMES = 0.20
