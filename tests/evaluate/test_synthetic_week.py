@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
 from videmus import clock
+from videmus.errors import UsageError
 from videmus.evaluate.week import make_week
 from videmus.evaluate.week.files import hour_files, write
 from videmus.evaluate.week.vocabulary import vocabulary
@@ -25,6 +31,28 @@ def test_any_length_is_made_to_the_slot():
     for days, hours in ((1, 0.5), (3, 10), (2, 7.25)):
         week = make_week(0, days=days, hours=hours).week
         assert sum(e - s for s, e in week.sessions) == int(hours * 120) * 30_000
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), days=st.integers(1, 7), hours=st.floats(0, 12))
+@example(seed=0, days=7, hours=1.0)  # an errand begins in a session's last half minute
+@example(seed=2, days=1, hours=9.3)  # and in the week's
+@example(seed=1, days=2, hours=38.5)  # the second morning begins where the first evening ends
+def test_whatever_the_length_every_line_lies_inside_its_file_and_files_do_not_overlap(seed, days, hours):
+    telling = make_week(seed, days=days, hours=min(hours, days * 19.25))
+    files = list(hour_files(telling))
+    assert sum(len(file.lines) for file in files) == len(telling.seen())
+    assert all(one.start + one.duration_ms <= other.start for one, other in itertools.pairwise(files))
+    for file in files:
+        for stream in ("speech", "scene"):
+            for row in file.document()[stream]:
+                assert 0 <= row["start_ms"] < row["end_ms"] <= file.duration_ms <= clock.HOUR_MS
+
+
+@pytest.mark.parametrize(("days", "hours"), [(0, 1), (1, -1), (1, 20), (2, 40)])
+def test_more_hours_than_days_have_are_refused(days, hours):
+    with pytest.raises(UsageError, match="do not fit"):
+        make_week(0, days=days, hours=hours)
 
 
 def test_names_vary_as_people_speak():

@@ -13,13 +13,18 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from videmus import clock
+from videmus.errors import UsageError
 from videmus.evaluate.week.vocabulary import Vocabulary
 
 SLOT_MS = 30_000
 EventKind = Literal["arrive", "use", "take", "put", "give", "talk", "say", "ask", "promise", "bought", "alias"]
 
 _SESSIONS = ((7.5, 3.0), (11.75, 2.25), (17.5, 4.0))
-"""The recorder runs in the morning, at noon and in the evening: (from, at most so many hours)."""
+"""The recorder runs in the morning, at noon and in the evening: (from, at most so many hours). The evening has no end but
+the next morning."""
+
+_MOST_HOURS = 19.25
+"""Of a day: the morning's and noon's, and from the evening to the next morning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,11 @@ class Week:
 
 
 def simulate(seed: int, vocabulary: Vocabulary, days: int = 7, hours: float = 52.0) -> Week:
-    """`hours` of recording over `days` days, beginning on the clock's first day."""
+    """`hours` of recording over `days` days, beginning on the clock's first day. Raises UsageError when they do not fit."""
+    if days < 1 or not 0 <= hours <= days * _MOST_HOURS:
+        raise UsageError(
+            f"{hours:g} hours do not fit into {days} days", next=f"record at most {_MOST_HOURS:g} hours a day"
+        )
     chance = random.Random(seed)
     week = Week(seed, vocabulary)
     week.breakfast_maker = chance.randrange(6)
@@ -123,7 +132,8 @@ class _State:
             vehicle = chance.choice([n for n, t in enumerate(words.things) if t[5] and t[3] in (-1, lead)])
             yield self._event("use", at, lead, place, present, episode, thing=vehicle)
             at += SLOT_MS
-        yield self._event("arrive", at, lead, place, present, episode)
+        if at < end:  # else the recorder was off before they came there
+            yield self._event("arrive", at, lead, place, present, episode)
         usable = [n for n, t in enumerate(words.things) if (t[5] if place >= rooms else self.lies[n] == place)]
         usable = usable or [n for n, t in enumerate(words.things) if t[5]]
         holder: dict[int, int] = {}
