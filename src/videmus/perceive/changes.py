@@ -87,7 +87,7 @@ def _joined(periods: Iterator[Period], tracker: Tracker, settings: ScreenSetting
 
 def _only_moves(one: Period, other: Period, tracker: Tracker, settings: ScreenSettings) -> bool:
     moving = tracker.mask_of(one) | tracker.mask_of(other)
-    if moving.mean() > settings.half_moving:
+    if motion.share(moving) > settings.half_moving:
         return False
     changed = motion.differing(one.luma(), other.luma(), settings.change_level)
     return not tracker.material(changed & ~moving)
@@ -97,7 +97,7 @@ def _minor(one: Period | None, other: Period, tracker: Tracker, settings: Screen
     if one is None:
         return False
     changed = motion.differing(one.luma(), other.luma(), settings.change_level)
-    return bool((changed & ~(tracker.mask_of(one) & tracker.mask_of(other))).mean() < settings.minor_share)
+    return motion.share(changed & ~(tracker.mask_of(one) & tracker.mask_of(other))) < settings.minor_share
 
 
 def _seen(video: str, period: Period, before: Period | None, tracker: Tracker, settings: ScreenSettings) -> Seen:
@@ -134,7 +134,7 @@ def _changed_boxes(
     if before is None:
         return ()
     changed = motion.differing(period.luma(), before.luma(), settings.rest_level)
-    if changed.mean() > settings.shot_share:
+    if motion.share(changed) > settings.shot_share:
         return ()
     changed &= ~(tracker.mask_of(period) & tracker.mask_of(before))
     return motion.boxes(motion.widened(changed, 2), 6, pad=3)

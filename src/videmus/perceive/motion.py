@@ -20,39 +20,53 @@ CELL = 8
 
 def differing(a: Luma, b: Luma, threshold: int) -> Mask:
     """Where two planes differ by more than `threshold`, a shift of the whole picture's brightness (a camera's exposure) aside."""
-    difference = a.astype(np.int16) - b
-    shift = int(np.clip(np.median(difference[::4, ::4]), -16, 16))
-    if abs(shift) > 1:
-        difference -= shift
-    found: Mask = np.abs(difference) > threshold
+    shift = _brightness_shift(a, b)
+    if abs(shift) <= 1:
+        near: Mask = np.maximum(a, b) - np.minimum(a, b) > threshold  # eight bits wide: several times as fast
+        return near
+    found: Mask = np.abs(np.subtract(a, b, dtype=np.int16) - shift) > threshold
     return found
+
+
+def _brightness_shift(a: Luma, b: Luma) -> int:
+    """The median difference, at most 16 levels up or down; of every fourth pixel across and down."""
+    few = np.subtract(a[::4, ::4], b[::4, ::4], dtype=np.int16)
+    if 2 * np.count_nonzero(np.abs(few) <= 1) > few.size:
+        return 0  # so is the median, but for one level, which counts as none
+    return int(np.clip(np.median(few), -16, 16))
+
+
+def share(mask: Mask) -> float:
+    """The share of a mask that is set."""
+    return float(np.count_nonzero(mask)) / mask.size
 
 
 def likeness(a: Luma, b: Luma) -> float:
     """Correlation of two planes, coarsely seen: 1 for one picture, about 0 for two that have nothing in common."""
-    rows, columns = a.shape[0] // CELL, a.shape[1] // CELL
-    one, other = (
-        x[: rows * CELL, : columns * CELL]
-        .reshape(rows, CELL, columns, CELL)
-        .sum(axis=(1, 3), dtype=np.uint32)
-        .astype(np.float64)
-        for x in (a, b)
-    )
+    one, other = _cell_sums(a), _cell_sums(b)
     one = one - one.mean()
     other = other - other.mean()
     scale = float(np.sqrt((one * one).sum() * (other * other).sum()))
     return float((one * other).sum() / scale) if scale > 1e-6 else float(np.abs(a.astype(int) - b).mean() < 4)
 
 
-def cells(mask: Mask) -> NDArray[np.int64]:
+def _cell_sums(plane: Luma) -> NDArray[np.float64]:
+    rows, columns = plane.shape[0] // CELL, plane.shape[1] // CELL
+    lines = plane[: rows * CELL].reshape(rows, CELL, -1).sum(axis=1, dtype=np.uint16)
+    sums: NDArray[np.float64] = (
+        lines[:, : columns * CELL].reshape(rows, columns, CELL).sum(axis=2, dtype=np.uint32).astype(np.float64)
+    )
+    return sums
+
+
+def cells(mask: Mask) -> NDArray[np.uint16]:
     """How many pixels of each cell of 8 × 8 are set; the picture is padded to whole cells."""
     height, width = mask.shape
-    bits = np.packbits(mask, axis=1)  # a cell is 8 wide: one byte of each of its rows
     rows = -(-height // CELL)
-    if height % CELL:
-        bits = np.pad(bits, ((0, rows * CELL - height), (0, 0)))
-    counts = np.bitwise_count(bits).reshape(rows, CELL, -(-width // CELL)).sum(axis=1, dtype=np.int64)
-    return np.asarray(counts)
+    bits = np.zeros((rows * CELL, -(-width // CELL)), np.uint8)
+    bits[:height] = np.packbits(mask, axis=1)  # a cell is 8 wide: one byte of each of its rows
+    counts: NDArray[np.uint16] = np.bitwise_count(bits).reshape(rows, CELL, -1).sum(axis=1, dtype=np.uint16)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,64 +90,68 @@ class Region:
 
 def regions(mask: Mask, least: int) -> list[Region]:
     """The connected groups of cells that hold at least `least` set pixels in two by two cells."""
+    if np.count_nonzero(mask) < least:
+        return []
     counts = cells(mask)
-    wide = np.pad(counts, 1)
+    rows, columns = counts.shape
+    wide = np.zeros((rows + 2, columns + 2), np.uint16)
+    wide[1:-1, 1:-1] = counts
     quads = wide[:-1, :-1] + wide[1:, :-1] + wide[:-1, 1:] + wide[1:, 1:]
     strong = quads >= least
     if not strong.any():
         return []
     near = strong[:-1, :-1] | strong[1:, :-1] | strong[:-1, 1:] | strong[1:, 1:]
-    occupied = near & (counts > 0)
-    found = []
-    for rows, columns in _connected(occupied):
-        top, left = rows.min() * CELL, columns.min() * CELL
-        inside = np.zeros(counts.shape, bool)
-        inside[rows, columns] = True
-        window = mask[top : (rows.max() + 1) * CELL, left : (columns.max() + 1) * CELL]
-        cover = np.repeat(np.repeat(inside, CELL, 0), CELL, 1)[
-            top : top + window.shape[0], left : left + window.shape[1]
-        ]
-        ys, xs = np.nonzero(window & cover)
-        found.append(
-            Region(
-                int(left + xs.min()), int(top + ys.min()), int(left + xs.max() + 1), int(top + ys.max() + 1), len(xs)
-            )
-        )
-    return found
+    return [_region(mask, group) for group in _connected(near & (counts > 0))]
 
 
-def _connected(occupied: Mask) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Groups of set cells that touch, corners included."""
-    left = {(int(y), int(x)) for y, x in zip(*np.nonzero(occupied), strict=True)}
+def _region(mask: Mask, group: Mask) -> Region:
+    """The bounds of the pixels set in a group of cells, and their count."""
+    downs, acrosses = np.flatnonzero(group.any(axis=1)), np.flatnonzero(group.any(axis=0))
+    inner = np.s_[downs[0] : downs[-1] + 1, acrosses[0] : acrosses[-1] + 1]
+    top, left = int(downs[0]) * CELL, int(acrosses[0]) * CELL
+    window = mask[top : (int(downs[-1]) + 1) * CELL, left : (int(acrosses[-1]) + 1) * CELL]
+    cover = group[inner].repeat(CELL, 0).repeat(CELL, 1)[: window.shape[0], : window.shape[1]]
+    inside = window & cover
+    ys, xs = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    return Region(left + int(xs[0]), top + int(ys[0]), left + int(xs[-1]) + 1, top + int(ys[-1]) + 1, int(inside.sum()))
+
+
+def _connected(occupied: Mask) -> list[Mask]:
+    """Groups of set cells that touch, corners included, in reading order of their bounds. All rows are the bits of one number,
+    with a blank column between them: a group grows in every direction at once."""
+    rows, columns = occupied.shape
+    stride = columns // 8 * 8 + 8
+    spaced = np.zeros((rows, stride), bool)
+    spaced[:, :columns] = occupied
+    left = int.from_bytes(np.packbits(spaced, bitorder="little").tobytes(), "little")
     groups = []
     while left:
-        stack = [left.pop()]
-        group = []
-        while stack:
-            y, x = stack.pop()
-            group.append((y, x))
-            for dy in (-1, 0, 1):
-                for dx in (-1, 0, 1):
-                    if (y + dy, x + dx) in left:
-                        left.remove((y + dy, x + dx))
-                        stack.append((y + dy, x + dx))
-        array = np.array(sorted(group), np.int64)
-        groups.append((array[:, 0], array[:, 1]))
-    return sorted(groups, key=lambda g: (g[0].min(), g[1].min()))
+        group, grown = 0, left & -left
+        while grown != group:
+            group = grown
+            line = group | group << 1 | group >> 1
+            grown = (line | line << stride | line >> stride) & left
+        left ^= group
+        octets = np.frombuffer(group.to_bytes(rows * stride // 8, "little"), np.uint8)
+        groups.append(np.unpackbits(octets, bitorder="little").reshape(rows, stride)[:, :columns].astype(bool))
+    return sorted(groups, key=lambda g: (int(g.any(axis=1).argmax()), int(g.any(axis=0).argmax())))
 
 
 def widened(mask: Mask, by: int) -> Mask:
     """The mask grown by `by` pixels in every direction."""
     grown = mask.copy()
-    for axis in (0, 1):
+    if not mask.any():
+        return grown
+    reach = 0
+    while reach < by:
+        step = min(reach + 1, by - reach)  # further, and gaps would be left beside the borders
         base = grown.copy()
-        for step in range(1, by + 1):
-            if axis == 0:
-                grown[step:] |= base[:-step]
-                grown[:-step] |= base[step:]
-            else:
-                grown[:, step:] |= base[:, :-step]
-                grown[:, :-step] |= base[:, step:]
+        base[step:] |= grown[:-step]
+        base[:-step] |= grown[step:]
+        grown = base.copy()
+        grown[:, step:] |= base[:, :-step]
+        grown[:, :-step] |= base[:, step:]
+        reach += step
     return grown
 
 

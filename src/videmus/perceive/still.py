@@ -37,6 +37,9 @@ class Sample:
 
 @dataclass(slots=True)
 class Period:
+    """`mask` is what moves in it (None: to be found anew), `known` the hot pixels that a mask was last found of, and that mask;
+    `plane` the reference in whole levels."""
+
     start_ms: int
     reference: NDArray[np.float32]
     heat: NDArray[np.float32]
@@ -47,6 +50,8 @@ class Period:
     busy: bool = False
     drawn: bool = False
     mask: Mask | None = None
+    known: tuple[Mask, Mask] | None = None
+    plane: Luma | None = None
 
     def keep(self, sample: Sample, apart_ms: int) -> None:
         """Let a sample stand for the period once a later one shows that no change was near."""
@@ -59,7 +64,26 @@ class Period:
             self.candidate = sample
 
     def luma(self) -> Luma:
-        return np.clip(self.reference, 0, 255).astype(np.uint8)
+        """The reference in whole levels."""
+        if self.plane is None:
+            self.plane = self.reference.astype(np.uint8)
+        return self.plane
+
+    def shows(self, luma: Luma) -> None:
+        """Take the picture for the reference."""
+        self.reference = luma.astype(np.float32)
+        self.plane = luma
+
+    def approach(self, luma: Luma, level: int, rate: float) -> None:
+        """Move the reference by `rate` of the way to the picture, but for pixels that are more than `level` away."""
+        step = luma - self.reference
+        if not step.any():
+            return
+        far = np.abs(step) > level
+        step *= np.float32(rate)
+        step[far] = 0
+        self.reference += step
+        self.plane = None
 
 
 @dataclass(slots=True)
@@ -123,7 +147,7 @@ class Tracker:
 
     def material(self, changed: Mask) -> bool:
         """More than a pointer: any region larger than one, or many small ones."""
-        count = int(changed.sum())
+        count = int(np.count_nonzero(changed))
         if count < self.settings.change_pixels or count > 16 * motion.CELL * motion.CELL:
             return count >= self.settings.change_pixels
         found = motion.regions(changed, self.settings.change_pixels)
@@ -172,21 +196,22 @@ class Tracker:
         if self.material(changed):
             self.pending = _Pending(sample.at_ms, [sample])
             return
-        difference = sample.luma - period.reference
-        near = np.abs(difference) <= self.settings.change_level
-        period.reference += np.where(near, difference * self.settings.reference_rate, 0).astype(np.float32)
+        period.approach(sample.luma, self.settings.change_level, self.settings.reference_rate)
         period.keep(sample, self.settings.settle_ms)
 
     def _watch_motion(self, sample: Sample, period: Period) -> None:
         """Most of the picture moves: only a cut to another picture, or rest, ends that."""
         assert self.last is not None
         if motion.likeness(sample.luma, self.last.luma) < self.settings.cut_likeness:
-            period.reference = self.last.luma.astype(np.float32)
+            period.shows(self.last.luma)
             self.pending = _Pending(sample.at_ms, [sample])
             return
-        period.reference = sample.luma.astype(np.float32)
+        period.shows(sample.luma)
         period.keep(sample, self.settings.settle_ms)
-        if motion.differing(sample.luma, self.last.luma, self.settings.rest_level).mean() > self.settings.rest_share:
+        if (
+            motion.share(motion.differing(sample.luma, self.last.luma, self.settings.rest_level))
+            > self.settings.rest_share
+        ):
             self.calm_from = None
         elif self.calm_from is None:
             self.calm_from = self.last
@@ -250,15 +275,15 @@ class Tracker:
         before = period.luma().astype(np.int16)
         changed = np.abs(sample.luma - before) > self.settings.change_level
         changed &= ~self._moving(period)
-        if restless is not None and (changed & ~restless).sum() >= self.settings.change_pixels:
+        if restless is not None and np.count_nonzero(changed & ~restless) >= self.settings.change_pixels:
             changed &= ~restless
         still = changed.copy()
         for s in self.recent:
             if s.at_ms < first_ms - self.settings.lead_ms:
                 still &= ~motion.differing(s.luma, period.luma(), self.settings.rest_level)
-        if still.sum() >= self.settings.change_pixels:
+        if np.count_nonzero(still) >= self.settings.change_pixels:
             changed = still
-        if changed.sum() < self.settings.change_pixels:
+        if np.count_nonzero(changed) < self.settings.change_pixels:
             return first_ms
         whole = float(np.abs(sample.luma - before)[changed].mean())
         window = [s for s in self.recent if s.at_ms >= first_ms - self.settings.fade_ms]
@@ -292,13 +317,14 @@ class Tracker:
         self.pending = None
         keep = restless | self._changed(period, sample.luma)
         period.reference[keep] = sample.luma[keep]
+        period.plane = None
         period.heat[restless] = np.maximum(period.heat[restless], self.settings.motion_heat)
         period.mask = None
 
     def _beside(self, lasting: Mask, restless: Mask) -> Mask:
         """Without the regions that something moving has left behind: they touch it and are no larger."""
         near = motion.widened(restless, 2)
-        size = int(restless.sum())
+        size = np.count_nonzero(restless)
         kept = lasting.copy()
         for r in motion.regions(lasting, self.settings.change_pixels):
             window = np.s_[r.top : r.bottom, r.left : r.right]
@@ -327,13 +353,14 @@ class Tracker:
         assert period is not None
         period.end_ms = start_ms
         whole = (
-            motion.differing(sample.luma, period.luma(), self.settings.change_level).mean() > self.settings.shot_share
+            motion.share(motion.differing(sample.luma, period.luma(), self.settings.change_level))
+            > self.settings.shot_share
         )
         self.done.append(period)
         begun = self._begin(sample, start_ms, kept)
         if whole:
             lasted = period.end_ms - period.start_ms >= self.settings.learn_ms
-            if lasted and not period.busy and self._moving(period).mean() < self.settings.box_share:
+            if lasted and not period.busy and motion.share(self._moving(period)) < self.settings.box_share:
                 self.calm_heat = period.heat
             if self.calm_heat is not None:
                 begun.heat = self.calm_heat.copy()
@@ -347,12 +374,15 @@ class Tracker:
     def _drawn(self, begun: Period, period: Period, pending: _Pending, start_ms: int) -> bool:
         """Whether the change came little by little, as ink and typing do, and no fade."""
         changed = self._changed(period, begun.luma())
-        if not 0 < changed.mean() < self.settings.minor_share:
+        if not 0 < motion.share(changed) < self.settings.minor_share:
             return False
         new = begun.luma()
         for sample in pending.samples:
             left = motion.differing(sample.luma, new, self.settings.change_level) & changed
-            if left.sum() > 0.2 * changed.sum() and sample.at_ms - start_ms >= self.settings.drawn_ms:
+            if (
+                np.count_nonzero(left) > 0.2 * np.count_nonzero(changed)
+                and sample.at_ms - start_ms >= self.settings.drawn_ms
+            ):
                 return True
         return False
 
@@ -383,15 +413,19 @@ class Tracker:
         assert period is not None
         changed = motion.differing(other.luma, one.luma, self.settings.rest_level)
         rise, fall = self.settings.motion_rise, self.settings.motion_fall
-        period.heat = np.where(changed, period.heat + rise * (1 - period.heat), period.heat * (1 - fall)).astype(
-            np.float32
-        )
+        cooler = period.heat * np.float32(1 - fall)
+        if changed.any():
+            cooler[changed] = period.heat[changed] + rise * (1 - period.heat[changed])
+        period.heat = cooler
         period.mask = None
 
     def _moving(self, period: Period) -> Mask:
         if period.mask is None:
-            hot = motion.filled(period.heat >= self.settings.motion_heat, self.settings.motion_fill)
-            period.mask = motion.widened(hot, self.settings.motion_margin)
+            hot = period.heat >= self.settings.motion_heat
+            if period.known is None or not np.array_equal(hot, period.known[0]):
+                filled = motion.filled(hot, self.settings.motion_fill)
+                period.known = hot, motion.widened(filled, self.settings.motion_margin)
+            period.mask = period.known[1]
         return period.mask
 
     # ------------------------------------------------------------ change
@@ -400,7 +434,7 @@ class Tracker:
         return motion.differing(luma, period.luma(), self.settings.change_level) & ~self._moving(period)
 
     def _mostly_moves(self, period: Period) -> bool:
-        return bool(self._moving(period).mean() > self.settings.half_moving)
+        return motion.share(self._moving(period)) > self.settings.half_moving
 
     def _taken(self) -> list[Period]:
         taken = list(self.done)
