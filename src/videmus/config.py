@@ -331,7 +331,9 @@ class SearchSettings:
     context_weight: float = 0.5  # recall@5 .760 to .768 and .814 to .821
     k1: float = 1.2  # BM25 (Robertson and Zaragoza 2009): the usual values
     b: float = 0.75
-    whole_rows: int = 1_000  # a scope of at most so many rows is ranked whole, not from hits (4,000: same recall, 5 x the time)
+    whole_rows: int = (
+        1_000  # a scope of at most so many rows is ranked whole, not from hits (4,000: same recall, 5 x the time)
+    )
     hits: int = 200  # rows taken from each index in a larger scope
     anchors: int = 24  # of those, the best, whose surroundings are ranked: 48 found no more, and took longer
     repeated_share: float = 0.8  # a derived text with so many of its words said or shown meanwhile only repeats them
@@ -380,11 +382,14 @@ class AnswerSettings:
     sentence_cosine: float = 1.5  # as in search
     standing: float = 0.5  # of the sentence's moment among the moments
     number_asked: float = 0.3  # for a sentence with a number where "how many", "when" ask for one
-    is_question: float = 0.5  # taken from a sentence that asks itself
+    form_asked: float = 0.2  # for a sentence that gives a reason where "why" asks for one, or says what something is
     follows_question: float = 0.9  # of the fit of the question that it follows
     nearly: float = 0.8  # of the best sentence's fit: said too ...
     repeating: float = 0.7  # ... unless so many of its words were said already (ours)
     label_words: int = 2  # a slide's line with so few words beyond the question's is a label, and needs its explanation
+    around_ms: int = 15_000  # beside a moment: what is said there may complete its sentences
+    pause_ms: int = 3_000  # neighbours further apart are not quoted as one ...
+    joined_words: int = 70  # ... nor where they are longer together (ours)
     explaining: int = 3  # sentences said over a label that are quoted with it
     line_word: float = 0.2  # of the question's rarity: another line of a slide that holds such a word is quoted too
     bias: float = -1.6
@@ -465,10 +470,16 @@ def load(
 ) -> Settings:
     """The settings in force. `arguments` is {section: {name: value}}.
 
-    Raises UsageError for a file that is no TOML, an unknown section or name, or a value of the wrong type.
+    Raises UsageError for a file that is no TOML, or that VIDEMUS_CONFIG names and that is not there, for an unknown
+    section or name, and for a value of the wrong type.
     """
+    named = file is None and environment.get("VIDEMUS_CONFIG")
     file = file or user_file(environment)
     settings = Settings()
+    if named and not file.is_file():
+        raise UsageError(
+            "VIDEMUS_CONFIG names no file", where=str(file), next="mend the path, or unset it to use the defaults"
+        )
     if file.is_file():
         try:
             settings = _applied(settings, tomllib.loads(file.read_text("utf-8")), str(file))

@@ -60,6 +60,7 @@ def rivers(tmp_path):
 @pytest.fixture
 def terminal(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("VIDEMUS_CONFIG", str(tmp_path / "config.toml"))
+    (tmp_path / "config.toml").touch()
     monkeypatch.chdir(tmp_path)
     return Terminal(tmp_path / "library", capsys)
 

@@ -48,7 +48,8 @@ def model(seen: Seen) -> dict[str, Any]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("VIDEMUS_CONFIG", str(tmp_path / "none.toml"))
+    monkeypatch.setenv("VIDEMUS_CONFIG", str(tmp_path / "config.toml"))
+    (tmp_path / "config.toml").touch()
     (tmp_path / "lecture.json").write_text(json.dumps(LECTURE))
     with Library(tmp_path / "library") as library:
         library.add(str(tmp_path / "lecture.json"))

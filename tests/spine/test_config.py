@@ -39,6 +39,13 @@ def test_a_mistake_in_the_file_is_named(tmp_path, text, named):
     assert str(file) in str(caught.value)
 
 
+def test_a_file_that_the_environment_names_and_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(UsageError, match="VIDEMUS_CONFIG names no file") as caught:
+        config.load(environment={"VIDEMUS_CONFIG": str(tmp_path / "confg.toml")})
+    assert caught.value.where == str(tmp_path / "confg.toml")
+    assert "unset it" in caught.value.next
+
+
 def test_a_file_that_is_no_text_is_named(tmp_path):
     file = tmp_path / "config.toml"
     file.write_bytes(b"\xff\xfe\x00\x81")
