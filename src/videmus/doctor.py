@@ -51,19 +51,18 @@ def _weights() -> Iterator[Check]:
 
 
 def _settings() -> Check:
-    try:
-        settings = config.load()
-    except VidemusError as error:
-        return Check("settings", False, error.what, error.next)
     from videmus.models.connect import what_leaves
 
+    try:
+        settings = config.load()
+        leaving = what_leaves(settings.models) or "Nothing leaves this machine."
+    except VidemusError as error:
+        return _failed("settings", error)
     roles = ("language", "vision", "speech", "embedding", "image_embedding", "diarizer")
     chosen = [f"{role} {value}" for role in roles if (value := getattr(settings.models, role))]
     if not settings.models.language and not settings.models.vision:
         chosen.append("no language or vision model: answers are extractive")
-    return Check(
-        "settings", True, f"{'; '.join(chosen)}. {what_leaves(settings.models) or 'Nothing leaves this machine.'}"
-    )
+    return Check("settings", True, f"{'; '.join(chosen)}. {leaving}")
 
 
 def _library(path: Path | None) -> Iterator[Check]:
@@ -76,7 +75,7 @@ def _library(path: Path | None) -> Iterator[Check]:
     try:
         store = SqliteStore(folder)
     except VidemusError as error:
-        yield Check("library", False, str(error), error.next)
+        yield _failed("library", error)
         return
     try:
         yield from store.check()
@@ -106,10 +105,14 @@ def _offline() -> Check:
             minds.text_recogniser.read(np.full((360, 640, 3), 255, np.uint8))
             minds.check_speech()
         except VidemusError as error:
-            return Check("offline", False, str(error), error.next)
+            return _failed("offline", error)
     if attempts:
         return Check("offline", False, f"connections were tried: {', '.join(sorted(set(attempts)))}")
     return Check("offline", True, "every bundled model was loaded and used, and no connection was tried")
+
+
+def _failed(name: str, error: VidemusError) -> Check:
+    return Check(name, False, f"{error.where}: {error.what}" if error.where else error.what, error.next)
 
 
 @contextmanager

@@ -65,8 +65,10 @@ Clock = int | str | datetime | None
 class Library:
     """A library of videos in a folder, made when absent (default: the user's data folder).
 
-    `record` is a file that every call of a language or vision model is written to; `budget_usd` what they may cost.
-    Raises LibraryError when the folder is damaged, foreign, locked or of a newer version.
+    `record` is a file that every call of a language or vision model is written to (a recording that is there goes on);
+    `budget_usd` what they may cost. Raises LibraryError when the folder is damaged, foreign, locked or of a newer version,
+    UsageError for settings that cannot be meant (an unknown section, name or provider), and ReplayError for a file that
+    cannot be recorded to.
     """
 
     def __init__(
@@ -83,10 +85,11 @@ class Library:
 
         self.path = Path(path) if path is not None else config.default_library()
         self.settings = settings or config.load()
+        recording = Path(record) if record else None
+        if minds is None:
+            Minds(self.settings, record=recording).check()
         self.store: Store = SqliteStore(self.path, self.settings.store, self.settings.vectors)
-        self.minds = minds or Minds(
-            self.settings, calls=self.store, record=Path(record) if record else None, budget_usd=budget_usd
-        )
+        self.minds = minds or Minds(self.settings, calls=self.store, record=recording, budget_usd=budget_usd)
         self.stop = threading.Event()
 
     def __enter__(self) -> Library:

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from videmus.config import ModelSettings
+from videmus.config import ModelSettings, Settings
 from videmus.errors import BudgetError, MissingExtraError, ModelError, ReplayError, UsageError
+from videmus.library import Library
 from videmus.model import Cost
 from videmus.models.budget import Budget, Budgeted
 from videmus.models.cache import Cached, MemoryCache
-from videmus.models.connect import Expected, connect, priced, what_leaves
+from videmus.models.connect import Expected, check, connect, priced, what_leaves
 from videmus.models.language import (
     CallError,
     Data,
@@ -233,6 +234,57 @@ def test_a_call_that_failed_fails_again_when_replayed(tmp_path):
         Replayed(path, "language").ask(PROMPT, Verdict)
 
 
+def test_a_second_run_goes_on_with_the_recording_and_both_are_replayed_as_one(tmp_path):
+    path = tmp_path / "calls.jsonl"
+    prompts = [replace(PROMPT, instructions=f"Judge {n}.") for n in range(3)]
+    first = Recording(path)
+    live = Recorded(ScriptedModel([YES, CallError("the server is gone")], name="m"), first, "language")
+    live.ask(prompts[0], Verdict)
+    with pytest.raises(CallError):
+        live.ask(prompts[1], Verdict)
+    first.close()
+    with path.open("a") as torn:
+        torn.write('{"key": "half a li')
+    second = Recording(path)
+    live = Recorded(ScriptedModel([YES, YES], name="m"), second, "language")
+    live.ask(prompts[1], Verdict)
+    live.ask(prompts[2], Verdict)
+    second.close()
+    replayed = Replayed(path, "language")
+    assert [replayed.ask(p, Verdict).value.verdict for p in prompts] == [YES["verdict"]] * 3
+    assert len(path.read_text().splitlines()) == 1 + 4, "one head, and every call"
+
+
+def test_no_other_file_and_no_other_models_recording_is_written_into(tmp_path):
+    notes, path = tmp_path / "notes.txt", tmp_path / "calls.jsonl"
+    notes.write_text("my only copy\n")
+    with pytest.raises(ReplayError, match="is no recording") as caught:
+        Recording(notes)
+    assert caught.value.next == "name another file"
+    assert notes.read_text() == "my only copy\n"
+    recording = Recording(path)
+    Recorded(ScriptedModel([], name="openai:gpt-4.1"), recording, "language")
+    recording.close()
+    before = path.read_text()
+    other = ModelSettings(language="ollama:m")
+    for opened in (lambda: connect(other, record=path), lambda: check(other, path)):
+        with pytest.raises(ReplayError, match=r"holds the replies of openai:gpt-4\.1, not of ollama:m"):
+            opened()
+    assert path.read_text() == before
+    for place in (tmp_path, tmp_path / "none" / "calls.jsonl"):
+        with pytest.raises(ReplayError, match="cannot write"):
+            Recording(place)
+
+
+def test_a_file_that_cannot_be_recorded_to_is_said_before_anything_is_done(tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("my only copy\n")
+    settings = Settings(models=ModelSettings(language="ollama:m"))
+    with pytest.raises(ReplayError, match="is no recording"):
+        Library(tmp_path / "library", settings=settings, record=notes)
+    assert not (tmp_path / "library").exists()
+
+
 def test_a_role_that_was_not_recorded_and_a_file_that_is_none_are_told_apart(tmp_path):
     path = tmp_path / "calls.jsonl"
     recording = Recording(path)
@@ -274,7 +326,7 @@ def test_a_budget_is_never_exceeded():
             model.ask(replace(PROMPT, instructions=f"{n}", max_tokens=200), Verdict)
             answered += 1
     assert 1 <= answered <= 5 and budget.spent_usd <= 0.05
-    assert "judge" in str(caught.value) and "retry" in caught.value.next
+    assert "judge" in str(caught.value) and "raise --budget and give the command again" in caught.value.next
 
 
 def test_a_count_beyond_its_bound_stretches_the_next_bounds():

@@ -126,7 +126,7 @@ def test_a_server_that_never_recovers_is_given_up_with_the_reason(opened):
         with pytest.raises(TransientError, match="no capacity") as caught:
             opened(server, waits).ask(PROMPT, Description)
         assert len(server.seen) == 4 and len(waits) == 3
-    assert caught.value.where == "vllm:scripted" and "retry" in caught.value.next
+    assert caught.value.where == "vllm:scripted" and "then the same command again" in caught.value.next
 
 
 def test_a_dead_server_is_found_out_fast(opened):

@@ -131,7 +131,7 @@ def test_a_server_that_stays_down_is_an_error_with_the_next_step(served):
     server = served(lambda path, body: (500, {}))
     with pytest.raises(ModelError, match="server failed") as caught:
         RemoteRecogniser("vllm:w", server.settings, lambda s: None).recognise([np.zeros(800, np.float32)], "en")
-    assert len(server.sent) == 4 and "retry" in caught.value.next
+    assert len(server.sent) == 4 and "then the same command again" in caught.value.next
 
 
 def test_too_few_vectors_are_an_error(served):

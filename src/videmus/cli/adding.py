@@ -49,7 +49,7 @@ def add(
     include: Annotated[list[str] | None, typer.Option(help="In folders, only files of this pattern.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="In folders, no files of this pattern.")] = None,
     record: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")
+        Path | None, typer.Option(metavar="FILE", help="Write, or add, every model call to a file, for replay.")
     ] = None,
     budget: Annotated[
         float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")
@@ -113,7 +113,7 @@ def retry(
     context: typer.Context,
     video: Annotated[str | None, typer.Argument(metavar="[VIDEO]", help="One video (default: all).")] = None,
     record: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")
+        Path | None, typer.Option(metavar="FILE", help="Write, or add, every model call to a file, for replay.")
     ] = None,
     budget: Annotated[
         float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")

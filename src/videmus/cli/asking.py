@@ -152,7 +152,7 @@ def ask(
         bool, typer.Option("--steps", help="Also show each step: what was searched, read, checked.")
     ] = False,
     record: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")
+        Path | None, typer.Option(metavar="FILE", help="Write, or add, every model call to a file, for replay.")
     ] = None,
     budget: Annotated[
         float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")

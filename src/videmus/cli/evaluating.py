@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl", help="One question a line, with its answer.")]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the run, or the questions, go.")]
-Record = Annotated[Path | None, typer.Option(metavar="FILE", help="Write every model call to a file, for replay.")]
+Record = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write, or add, every model call to a file, for replay.")
+]
 Budget = Annotated[float | None, typer.Option(min=0.0, metavar="USD", help="Stop before the models cost more.")]
 
 app = typer.Typer(help="Measure answers, a model as judge.", no_args_is_help=True)

@@ -70,6 +70,8 @@ class Session:
         library = Library(self.path, record=record, budget_usd=budget_usd)
         if asks and (leaving := library.what_leaves()):
             self.notice(leaving)
+        if record and not (library.settings.models.language or library.settings.models.vision):
+            self.notice(f"{record} is not written: no language or vision model is configured, so nothing is asked")
         return library
 
     def show(self, document: dict[str, Any], render: Callable[[Console], None]) -> None:

@@ -37,7 +37,7 @@ class Budget:
                 raise BudgetError(
                     f"the budget of ${self.limit_usd:.2f} ends here: ${self.spent_usd:.4f} are spent, and the "
                     f"next call ({stage}) may cost up to ${usd:.4f}",
-                    next="raise --budget and run `videmus retry`; what was answered is not paid again",
+                    next="raise --budget and give the command again; what was answered is not paid again",
                 )
             self._reserved += usd
 

@@ -17,7 +17,7 @@ from videmus.models.budget import Budget, Budgeted
 from videmus.models.cache import Cached, CallCache
 from videmus.models.language import LanguageModel
 from videmus.models.prices import FREE, Price, price_of
-from videmus.models.record import Recorded, Recording, Replayed
+from videmus.models.record import Recorded, Recording, Replayed, check_model, heads_of
 from videmus.models.remote import RemoteModel, address
 from videmus.models.remote_streams import is_remote
 from videmus.models.retry import Retrying
@@ -73,7 +73,25 @@ def connect(
         return Recorded(whole, recording, role) if recording else whole
 
     recording = Recording(record) if record else None
-    return Connected(model("language", recording), model("vision", recording), budget, recording)
+    try:
+        return Connected(model("language", recording), model("vision", recording), budget, recording)
+    except BaseException:
+        if recording:
+            recording.close()
+        raise
+
+
+def check(settings: ModelSettings, record: Path | None = None) -> None:
+    """Raises UsageError for a language or vision model of a provider that nobody knows, or an address that is none, and
+    ReplayError for a file that their calls cannot be recorded to. Nothing is sent or written."""
+    heads = heads_of(record) if record else {}
+    roles: tuple[Role, ...] = ("language", "vision")
+    for role in roles:
+        name = _name(settings, role)
+        if name and not name.startswith(REPLAY):
+            address(name, settings.base_url)
+            if record:
+                check_model(record, heads.get(role), name)
 
 
 def _layered(

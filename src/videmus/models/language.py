@@ -233,7 +233,7 @@ def parsed(text: str, result: type[T]) -> T:
 
 
 def malformed(problem: str) -> MalformedError:
-    error = MalformedError(f"the model's reply does not fit: {problem}", next="`videmus retry` asks again")
+    error = MalformedError(f"the model's reply does not fit: {problem}", next="the same command asks again")
     error.problem = problem
     return error
 

@@ -101,6 +101,14 @@ class Minds:
     def vision(self) -> LanguageModel | None:
         return self.connected.vision if self._connected or self._names_a_model() else None
 
+    def check(self) -> None:
+        """Raises UsageError for a language or vision model whose name cannot be right, and ReplayError for a file that
+        cannot be recorded to. Nothing is sent or written."""
+        if self._names_a_model():
+            from videmus.models.connect import check
+
+            check(self.settings.models, self._record)
+
     def _names_a_model(self) -> bool:
         """Without one, the packages that reach models are not even imported."""
         return bool(self.settings.models.language or self.settings.models.vision)

@@ -4,8 +4,9 @@ by bit.
     {"videmus_calls": 1, "role": "vision", "model": "openai:gpt-4.1", "sees": true, "concurrency": 8}
     {"key": "…", "role": "vision", "stage": "critic", "video": "v…", "asks": "first words", "reply": {…}, "cost": {…}}
 
-A call is known by its content. One that failed is recorded as failed, and fails again. Pictures are not written, only
-their digests inside the key.
+A call is known by its content. One that failed is recorded as failed, and fails again, unless it was answered later.
+Pictures are not written, only their digests inside the key. A recording that is there goes on: what a retry asks stands
+behind what the run before it asked, and both are replayed as one.
 """
 
 from __future__ import annotations
@@ -29,17 +30,29 @@ ASKS = 200
 
 
 class Recording:
-    """A file that calls are appended to, each line complete before the next; shared by all models of a run."""
+    """A file that calls are appended to, each line complete before the next; shared by all models of a run.
+
+    Raises ReplayError where the file cannot be written, or is there and is no recording.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
+        self._heads = heads_of(path)
         try:
-            self._file: TextIO = path.open("w", encoding="utf-8")
+            _without_torn_line(path)
+            self._file: TextIO = path.open("a", encoding="utf-8")
         except OSError as error:
-            raise ReplayError(
-                f"cannot write the recording: {error.strerror}", where=str(path), next="name another file"
-            ) from error
+            raise _unwritable(path, error) from error
+
+    def begin(self, head: dict[str, Any]) -> None:
+        """Note which model answers a role. Raises ReplayError where the file holds another model's replies."""
+        before = self._heads.get(head["role"])
+        check_model(self._path, before, head["model"])
+        entry = {"videmus_calls": VERSION, **head}
+        if before != entry:
+            self._heads[head["role"]] = entry
+            self.write(entry)
 
     def write(self, line: dict[str, Any]) -> None:
         with self._lock:
@@ -58,8 +71,7 @@ class Recorded(Layer):
         super().__init__(inner)
         self._recording = recording
         self._role = role
-        head = {"role": role, "model": inner.name, "sees": inner.sees, "concurrency": inner.concurrency}
-        recording.write({"videmus_calls": VERSION, **head})
+        recording.begin({"role": role, "model": inner.name, "sees": inner.sees, "concurrency": inner.concurrency})
 
     def ask(self, prompt: Prompt, result: type[T]) -> Reply[T]:
         about = {"key": request_key(prompt, result), "role": self._role, **_described(prompt)}
@@ -87,8 +99,8 @@ class Replayed:
                 entry = json.loads(line)
                 if "videmus_calls" in entry:
                     heads[entry["role"]] = entry
-                elif entry["role"] == role:
-                    self._answers.setdefault(entry["key"], entry)
+                elif entry["role"] == role and "error" in self._answers.get(entry["key"], {"error": None}):
+                    self._answers[entry["key"]] = entry
             except (ValueError, TypeError, KeyError):
                 raise ReplayError(
                     "this is no line of a recording",
@@ -132,6 +144,59 @@ class Replayed:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def heads_of(path: Path) -> dict[str, dict[str, Any]]:
+    """The heads of the recording at `path` by role; none where it is not there yet.
+
+    Raises ReplayError for another kind of file, and for a place where none can be written.
+    """
+    heads: dict[str, dict[str, Any]] = {}
+    try:
+        if not path.parent.is_dir():
+            raise FileNotFoundError(2, "there is no such folder")
+        if path.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        if not path.is_file():
+            return heads
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if number == 1 and b'"videmus_calls"' not in line:
+                    raise ReplayError(
+                        "the file is there, and is no recording", where=str(path), next="name another file"
+                    )
+                if b'"videmus_calls"' in line and "videmus_calls" in (entry := json.loads(line)):
+                    heads[entry["role"]] = entry
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    except (ValueError, KeyError):
+        raise ReplayError(
+            "this is no line of a recording", where=f"{path}, line {number}", next="name another file"
+        ) from None
+    return heads
+
+
+def check_model(path: Path, head: dict[str, Any] | None, model: str) -> None:
+    """Raises ReplayError where a role's head in the recording at `path` names another model."""
+    if head and head["model"] != model:
+        raise ReplayError(
+            f"this recording holds the replies of {head['model']}, not of {model}",
+            where=str(path),
+            next="name another file",
+        )
+
+
+def _without_torn_line(path: Path) -> None:
+    """Take away what a killed run wrote of its last line: what comes next begins a line."""
+    if not path.is_file():
+        return
+    with path.open("r+b") as file:
+        whole = file.read().rfind(b"\n") + 1
+        file.truncate(whole)
+
+
+def _unwritable(path: Path, error: OSError) -> ReplayError:
+    return ReplayError(f"cannot write the recording: {error.strerror}", where=str(path), next="name another file")
 
 
 def _described(prompt: Prompt) -> dict[str, str | None]:

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -56,6 +57,16 @@ OWN_SERVERS = {
 }
 """Servers of OpenAI's kind and the addresses that they listen on unless told otherwise."""
 
+PROVIDERS = (
+    "openai", "anthropic", "google", "google-cloud", "alibaba", "azure", "bedrock", "cerebras", "cohere", "crusoe",
+    "deepseek", "fireworks", "github", "github-copilot", "groq", "heroku", "huggingface", "litellm", "meta", "mistral",
+    "moonshotai", "nebius", "openai-chat", "openai-responses", "openrouter", "ovhcloud", "sambanova", "snowflake",
+    "together", "typesafe", "vercel", "xai", "zai",
+)  # fmt: skip
+"""Providers of chat models that pydantic-ai reaches without an address."""
+
+UNREACHED = "see that the server runs and can be reached; then the same command again"
+
 KEY_NAMES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GOOGLE_API_KEY"}
 
 
@@ -93,8 +104,8 @@ class Address:
 
 
 def address(name: str, base_url: str = "") -> Address:
-    """Take "provider:name" apart. Raises UsageError where it does not say which provider is meant, or the address is
-    none."""
+    """Take "provider:name" apart. Raises UsageError where it does not say which provider is meant, nobody knows that
+    provider, or the address is none."""
     provider, separator, model = name.partition(":")
     if base_url and urlsplit(base_url).scheme not in ("http", "https"):
         raise UsageError(f"{base_url!r} is no address", where="[models] base_url", next="write http://host:port/v1")
@@ -106,9 +117,22 @@ def address(name: str, base_url: str = "") -> Address:
         )
     if base_url:
         return Address(provider, model, base_url)
+    if provider not in {*PROVIDERS, *OWN_SERVERS} and not provider.startswith("gateway/"):
+        raise _unknown(provider, name)
     if provider == "ollama" and (given := os.environ.get("OLLAMA_BASE_URL")):
         return Address(provider, model, given)
     return Address(provider, model, OWN_SERVERS.get(provider, ""))
+
+
+def _unknown(provider: str, name: str) -> UsageError:
+    known = [*OWN_SERVERS, *PROVIDERS]
+    near = get_close_matches(provider.lower(), known, 1)
+    meant = f"write {near[0]}:{name.partition(':')[2]}, or one of" if near else "known:"
+    return UsageError(
+        f"there is no provider {provider!r}",
+        where=name,
+        next=f"{meant} {', '.join(known)}; a server of your own is any name with [models] base_url",
+    )
 
 
 class RemoteModel:
@@ -228,7 +252,8 @@ class RemoteModel:
                     model, [message], model_settings=settings, model_request_parameters=wanted
                 )
         except TimeoutError:
-            raise self._failed(TransientError, f"no reply within {self._timeout_s:g} s") from None
+            slow = "raise [models] timeout_s, or choose a smaller model; then the same command again"
+            raise self._failed(TransientError, f"no reply within {self._timeout_s:g} s", next=slow) from None
         except exceptions.ModelAuthenticationError as error:
             key = OWN_KEY if self.address.url else KEY_NAMES.get(self.address.provider, "the provider's key variable")
             raise self._failed(CallError, f"the key was refused: {_said(error)}", next=f"set {key}") from None
@@ -243,7 +268,7 @@ class RemoteModel:
                 raise _SchemaRefused(without_secrets(_said(error))) from None
             raise self._failed(CallError, f"the request was refused: {_said(error)}") from None
         except exceptions.ModelAPIError as error:
-            failure = self._failed(TransientError, f"the server failed: {_said(error)}", next="`videmus retry` later")
+            failure = self._failed(TransientError, f"the server failed: {_said(error)}", next=UNREACHED)
             failure.retry_after = error.retry_after
             raise failure from None
         except exceptions.UnexpectedModelBehavior as error:

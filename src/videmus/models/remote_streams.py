@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from videmus.config import ModelSettings
 from videmus.errors import MissingExtraError, ModelError
-from videmus.models.remote import OWN_SERVERS, Address, address
+from videmus.models.remote import OWN_SERVERS, UNREACHED, Address, address
 from videmus.models.secrets import OWN_KEY, without_secrets
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class _Endpoint:
                 return call(client)
             except (openai.RateLimitError, openai.InternalServerError, openai.APIConnectionError) as error:
                 if attempt == self._settings.attempts:
-                    raise self._failed(f"the server failed: {error}", "`videmus retry` later") from None
+                    raise self._failed(f"the server failed: {error}", UNREACHED) from None
                 self._sleep(FIRST_WAIT_S * 2 ** (attempt - 1))
             except openai.OpenAIError as error:
                 raise self._failed(f"the request was refused: {error}", "see [models] in the settings") from None
