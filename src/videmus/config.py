@@ -383,6 +383,7 @@ class AnswerSettings:
     standing: float = 0.5  # of the sentence's moment among the moments
     number_asked: float = 0.3  # for a sentence with a number where "how many", "when" ask for one
     form_asked: float = 0.2  # for a sentence that gives a reason where "why" asks for one, or says what something is
+    is_heading: float = 0.3  # taken from a slide's line that says no more than the question, or is asked for its reason
     follows_question: float = 0.9  # of the fit of the question that it follows
     nearly: float = 0.8  # of the best sentence's fit: said too ...
     repeating: float = 0.7  # ... unless so many of its words were said already (ours)

@@ -144,3 +144,82 @@ def test_a_label_of_a_picture_comes_with_what_is_said_over_it(tmp_path, embedder
     assert given.citations[0].kind == "screen"
     assert "roll over in a storm" in given.text
     assert "Lunch" not in given.text
+
+
+def library_of(folder, rows, embedder=None, length_ms=60_000):
+    store = SqliteStore(folder / "library")
+    store.put_video(Video("v", "f", "T", length_ms, "/films/t.mp4", state="ready"))
+    store.add("test", rows)
+    if embedder is not None:
+        waiting = list(store.passages_without_vectors(embedder.name))
+        store.add_vectors(embedder.name, waiting, embedder.embed([p.text for p in waiting]))
+    return store
+
+
+TALK = [
+    row("speech", 0, 4000, "Excuse me, how many minutes should I plan for each slide?", "student"),
+    row("speech", 5000, 6000, "Good question.", "lecturer"),
+    row("speech", 6000, 10_000, "Estimate between two and three.", "lecturer"),
+    row("speech", 20_000, 24_000, "Transactions can be cancelled by either party.", "lecturer"),
+    row("speech", 24_000, 28_000, "That is because both hold the other's key.", "lecturer"),
+    row("speech", 40_000, 43_000, "Each participant of the study played", "lecturer"),
+    row("speech", 43_000, 46_000, "one match for thirty minutes.", "lecturer"),
+    row(
+        "screen",
+        18_000,
+        30_000,
+        "Transactions and their cancelling\nTransactions can be cancelled by either party\nkeys | 5",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory, embedder):
+    opened = library_of(tmp_path_factory.mktemp("talk"), TALK, embedder)
+    yield lambda question: answer(opened, embedder, question, EVERYTHING)
+    opened.close()
+
+
+def test_neither_the_question_nor_a_filler_is_quoted_where_a_reply_follows(talk):
+    given = talk("How many minutes should one plan for each slide?")
+    assert given.citations[0].quote == "Estimate between two and three."
+    assert not {c.quote for c in given.citations} & {"Good question.", TALK[0].text}
+
+
+def test_a_reason_in_the_next_sentence_is_quoted_with_what_it_is_the_reason_of(talk):
+    given = talk("Why can transactions be cancelled by either party?")
+    assert given.sentences[0].text == f"{TALK[3].text} {TALK[4].text}"
+    first, second = given.sentences[0].citations
+    assert [c.evidence for c in given.citations if c.n in (first, second)] == [TALK[3].id, TALK[4].id]
+
+
+def test_what_is_said_and_shown_is_told_once(talk):
+    given = talk("Can transactions be cancelled by either party?")
+    assert " ".join(s.text for s in given.sentences).count("cancelled by either party") == 1
+
+
+def test_a_sentence_over_two_rows_is_quoted_whole(talk):
+    given = talk("What did each participant of the study play?")
+    assert given.sentences[0].text == "Each participant of the study played one match for thirty minutes."
+    assert given.sentences[0].citations == (1, 2)
+
+
+def test_a_number_that_nobody_says_makes_the_answer_partial(tmp_path, embedder):
+    rows = [row("speech", 0, 5000, "The harbour of the town has large cranes for the ships.")]
+    store = library_of(tmp_path, rows, embedder)
+    assert (
+        answer(store, embedder, "What has the harbour of the town for the ships?", EVERYTHING).grounding == "supported"
+    )
+    assert answer(store, embedder, "How many cranes has the harbour of the town?", EVERYTHING).grounding == "partial"
+    store.close()
+
+
+def test_a_wrapped_line_of_a_slide_is_one_sentence(tmp_path, embedder):
+    page = (
+        "Channels\n" + "\n".join(f"Point {n} of this long list of points on the page" for n in range(6))
+        + "\nStates are added one after the other, and validity is\nenforced by revealing the private keys"
+    )  # fmt: skip
+    store = library_of(tmp_path, [row("screen", 0, 9000, page)], embedder)
+    given = answer(store, embedder, "How is the validity of states enforced?", EVERYTHING)
+    assert "validity is\nenforced by revealing the private keys" in given.citations[0].quote
+    store.close()
