@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,11 @@ from videmus.answer.citations import moment_url
 from videmus.errors import LibraryError, MediaError, UsageError
 from videmus.exports import chapters, evidence_file, graph, notes, slides
 from videmus.media import pictures, subtitles
-from videmus.model import Evidence, Frame, Scope, Segment, Video
+from videmus.model import Evidence, Frame, NarrationDetail, Scope, Segment, Video
 from videmus.segment.assign import placed
 from videmus.store.graph import Fact
 from videmus.store.protocol import Store
+from videmus.understand.corrections import corrected
 
 FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
 ENDINGS = {"chapters": ".chapters.txt"}
@@ -166,8 +168,16 @@ def _pieces(store: Store, video: Video) -> list[Segment]:
 
 
 def _speech(store: Store, video: Video) -> list[Evidence]:
-    """What was said, its speakers as people call them."""
-    return store.speakers.named(store.evidence(Scope(video=video.id), ["speech"]))
+    """What was said, its speakers as people call them, misheard terms as the narration of their slide corrects them."""
+    rows = store.evidence(Scope(video=video.id), ["speech", "narration"])
+    corrections = {
+        source: row.detail.corrections
+        for row in rows
+        if isinstance(row.detail, NarrationDetail) and row.detail.corrections
+        for source in row.sources
+    }
+    said = store.speakers.named([row for row in rows if row.kind == "speech"])
+    return [replace(row, text=corrected(row.text, corrections.get(row.id, ()))) for row in said]
 
 
 def _summaries(store: Store, video: Video) -> list[Evidence]:

@@ -3,14 +3,18 @@
 import base64
 import io
 import json
+import re
+import zlib
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from videmus import exporting
+from videmus.exports import fonts
+from videmus.library import Library
 from videmus.media import pictures
-from videmus.model import content_id, frame_id
+from videmus.model import Correction, Evidence, NarrationDetail, Origin, content_id, frame_id
 
 PRINT = "0123456789abcdef"
 ID = content_id("v", PRINT)
@@ -90,6 +94,31 @@ def test_notes_bring_the_picture_of_every_slide(slides, tmp_path):
         assert f"![Slide {number}](<my notes_pictures/{name}>)" in text
         assert (tmp_path / "my notes_pictures" / name).read_bytes() == jpeg(colour)
     assert "Back to the first one." in text
+
+
+def test_exports_hold_what_was_meant_where_it_was_corrected_and_the_evidence_file_what_was_heard(
+    slides, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(fonts, "installed", lambda: ())  # so that the deck's text can be read here
+    with Library(slides.library) as library:
+        (row,) = library.evidence("Sea", "speech")
+        (slide,) = [s for s in library.segments("Sea", "slide") if s.start_ms <= row.start_ms < s.end_ms]
+        corrections = (Correction("c1", "first", "fjord", 2), Correction("c2", "back", "bay", 2, undone=True))
+        detail = NarrationDetail(row.text, corrections)
+        text = "Back to the fjord one."
+        narration = Evidence(
+            "narrated", row.video, slide.start_ms, slide.end_ms, "narration", text, Origin("correction"), segment=slide.id,
+            sources=(row.id,), detail=detail,
+        )  # fmt: skip
+        library.store.add("slide-texts", [narration])
+    for format in ("srt", "vtt", "md"):
+        _, out, _ = slides("export", "Sea", "--format", format)
+        assert "Back to the fjord one." in out
+    _, out, _ = slides("export", "Sea", "--format", "json")
+    assert "Back to the first one." in out
+    slides("export", "Sea", "--format", "pdf", "-o", tmp_path / "sea.pdf")
+    streams = re.findall(rb"stream\n(.*?)\nendstream", (tmp_path / "sea.pdf").read_bytes(), re.S)
+    assert any(b"fjord" in zlib.decompress(s) for s in streams if s[:1] == b"x")
 
 
 def test_the_contact_sheet_is_png_or_jpeg_by_its_name(slides, tmp_path):
