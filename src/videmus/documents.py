@@ -63,6 +63,7 @@ def timeline(item: Timeline) -> Document:
         "seams": [
             {"kind": s.kind, "start": clock.format_clock(s.start), "end": clock.format_clock(s.end)} for s in item.seams
         ],
+        "unplaced": [v.id for v in item.unplaced],
     }
 
 

@@ -229,3 +229,11 @@ def test_a_folder_that_is_no_library_is_refused(terminal, tmp_path):
     terminal.library.mkdir()
     (terminal.library / "cat.jpg").write_bytes(b"x")
     assert "not a library" in terminal.json("list", status=1)["error"]["what"]
+
+
+def test_files_of_a_recording_without_a_clock_time_are_named(terminal, talk, rivers):
+    terminal.json("add", talk, "--recording", "week", "--recorded-at", "2026-03-05T14:00")
+    (added,) = terminal.json("add", rivers, "--recording", "week")["videos"]
+    assert terminal.json("list", "--recording", "week")["timeline"]["unplaced"] == [added["id"]]
+    _, out, _ = terminal("list", "--recording", "week")
+    assert f"{added['id']}  no clock time: videmus edit {added['id']} --recorded-at" in out

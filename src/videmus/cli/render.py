@@ -48,6 +48,10 @@ def timeline(console: Console, line: Timeline) -> None:
         console.print(f"[dim]{seam.kind} {when} ({clock.format_time(seam.length_ms)})[/dim]")
     if len(line.seams) > 20:
         console.print(f"[dim]… and {len(line.seams) - 20} more[/dim]")
+    for video in line.unplaced:
+        console.print(
+            f"{video.id}  [yellow]no clock time: videmus edit {video.id} --recorded-at …[/yellow]", soft_wrap=True
+        )
 
 
 def summary(
