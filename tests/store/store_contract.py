@@ -80,6 +80,16 @@ class StoreContract:
         store.edit_video("v1", source="/a.mp4")
         assert store.places("v1") == ["/a.mp4", "/b.mp4", "/copy.mp4"]
 
+    def test_videos_are_found_by_the_place_that_they_are_at_now(self, store):
+        store.put_video(video("v1", source="/a.mp4"))
+        store.put_video(video("v2", source="/b.mp4"))
+        store.put_video(video("v3", source="/a.mp4"))
+        store.note_place("v2", "/a.mp4")
+        store.edit_video("v3", source="/c.mp4")
+        assert [v.id for v in store.videos_at(["/a.mp4"])] == ["v1"]
+        assert [v.id for v in store.videos_at(["/c.mp4", "/b.mp4"])] == ["v2", "v3"]
+        assert store.videos_at(["/d.mp4"]) == store.videos_at([]) == []
+
     def test_removing_a_video_leaves_nothing_of_it_and_all_of_the_others(self, store):
         for id in ("v1", "v2"):
             store.put_video(video(id))

@@ -286,3 +286,26 @@ def test_a_folder_of_any_name_is_the_librarys_folder(tmp_path, name):
     with store.open_readonly_sql() as sql:
         assert sql.query("SELECT count(*) FROM v_evidence").rows == ((2,),)
     store.close()
+
+
+@pytest.mark.parametrize("left", ["empty", "missing"])
+def test_pictures_whose_library_file_is_gone_are_said_and_not_taken_for_a_new_library(tmp_path, left):
+    filled(tmp_path / "library")
+    pictures = sorted((tmp_path / "library" / "frames").rglob("*.jpg"))
+    assert pictures
+    for part in (tmp_path / "library").glob("library.db*"):
+        part.unlink()
+    if left == "empty":
+        (tmp_path / "library" / "library.db").touch()
+    with pytest.raises(LibraryError, match="missing or empty") as caught:
+        SqliteStore(tmp_path / "library")
+    assert "put a copy of library.db back" in caught.value.next
+    assert sorted((tmp_path / "library" / "frames").rglob("*.jpg")) == pictures
+
+
+def test_an_empty_file_without_pictures_is_a_new_library(tmp_path):
+    (tmp_path / "frames").mkdir()
+    (tmp_path / "library.db").touch()
+    store = SqliteStore(tmp_path)
+    assert store.videos() == []
+    store.close()

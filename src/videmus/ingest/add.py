@@ -97,8 +97,8 @@ class Adder:
     def _take_the_place(self, video: Video, given: str) -> None:
         """What the library holds of another content at the same place: a failed attempt goes, a video stays, and it is said."""
         on_disk = not video.source.startswith(("http://", "https://"))
-        for other in self.store.videos():
-            if other.source not in (video.source, given) or other.id == video.id or is_recording(other):
+        for other in self.store.videos_at([video.source, given]):
+            if other.id == video.id or is_recording(other):
                 continue
             if never_read(other):
                 self.store.remove_video(other.id)
@@ -153,9 +153,9 @@ class Adder:
     def _fetched(self, address: str) -> Path:
         from videmus.media.fetch import fetch
 
-        known = next((v for v in self.store.videos() if v.source == address), None)
-        if known and (path := media_path(self.store, known)):
-            return path
+        for known in self.store.videos_at([address]):
+            if path := media_path(self.store, known):
+                return path
         self.events.notice(f"fetching {address}")
         return fetch(
             address,

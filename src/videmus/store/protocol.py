@@ -119,6 +119,9 @@ class Store(Protocol):
     def videos(self, scope: Scope = EVERYTHING) -> list[Video]:
         """In the order added, in every state. Under `at` a video in progress is as long as it was then."""
 
+    def videos_at(self, sources: Sequence[str]) -> list[Video]:
+        """The videos whose `source` is one of these paths or addresses, in the order added, without reading all others."""
+
     def note_place(self, video: str, source: str) -> None:
         """Remember another path or address where this content lies (a copy)."""
 

@@ -112,6 +112,11 @@ class SqliteStore(Searching):
         with self._db.reading() as connection:
             return videos.all_in(connection, scope)
 
+    def videos_at(self, sources: Sequence[str]) -> list[Video]:
+        """See `protocol.Store.videos_at`."""
+        with self._db.reading() as connection:
+            return videos.at(connection, sources)
+
     def note_place(self, video: str, source: str) -> None:
         """Remember another path or address where this content lies (a copy)."""
         with self._db.writing() as connection:
@@ -411,6 +416,13 @@ def _make_folder(folder: Path) -> None:
                     where=str(folder),
                     next="name an empty or a new folder with --library",
                 )
+        if _lost(folder):
+            raise LibraryError(
+                "library.db is missing or empty, and frames/ beside it holds the pictures of videos: what was known of"
+                " them is lost",
+                where=str(folder),
+                next="put a copy of library.db back; or remove frames/ and vectors/ there, and add the videos again",
+            )
         if not (folder / "library.db").exists():
             (folder / "frames").mkdir(parents=True, exist_ok=True)
             (folder / "vectors").mkdir(exist_ok=True)
@@ -420,3 +432,11 @@ def _make_folder(folder: Path) -> None:
             where=str(folder),
             next="name another with --library",
         ) from error
+
+
+def _lost(folder: Path) -> bool:
+    """Whether pictures are left of a library whose file is gone: a new one would take them for orphans."""
+    file, log = folder / "library.db", folder / "library.db-wal"
+    if any(part.exists() and part.stat().st_size for part in (file, log)):
+        return False
+    return any(path.is_file() for path in (folder / "frames").rglob("*"))

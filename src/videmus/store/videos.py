@@ -96,6 +96,18 @@ def by_fingerprint(connection: sqlite3.Connection, fingerprint: str) -> Video | 
     return _first(connection.execute(_SELECT + " WHERE fingerprint = ?", (fingerprint,)))
 
 
+AT = (
+    _SELECT + " WHERE video.n IN (SELECT video FROM place WHERE source IN (SELECT value FROM json_each(:sources)))"  # noqa: S608 - ours
+    " AND video.source IN (SELECT value FROM json_each(:sources)) ORDER BY video.n"
+)
+"""By the index of places: every source is noted as one (`put`)."""
+
+
+def at(connection: sqlite3.Connection, sources: Sequence[str]) -> list[Video]:
+    """The videos whose file or address in use is one of these, in the order added."""
+    return [_video(record) for record in connection.execute(AT, {"sources": json.dumps(list(sources))})]
+
+
 def all_in(connection: sqlite3.Connection, scope: Scope) -> list[Video]:
     """In the order added. Under `at` a video in progress is as long as it was then."""
     clause = visible_videos(scope)
