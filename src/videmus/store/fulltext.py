@@ -17,7 +17,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from videmus.model import Evidence, Row, Scope
 from videmus.store.protocol import Hit, Span, Text
@@ -37,6 +40,7 @@ _CREATE = (
     "CREATE VIRTUAL TABLE fulltext_word USING fts5vocab(fulltext, 'row')",
     "CREATE TABLE fulltext_version (version INTEGER NOT NULL, rows INTEGER NOT NULL DEFAULT 0)",
 )
+_COUNTED = "INSERT INTO fulltext_frequency SELECT term, doc FROM fulltext_word"
 _ROW = "evidence.id, video.id, evidence.start_ms, evidence.end_ms, evidence.kind"
 _OF_ROW = " FROM evidence JOIN video ON video.n = evidence.video"
 
@@ -47,6 +51,12 @@ def create_fulltext(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
     connection.execute("INSERT INTO fulltext_version (version) VALUES (?)", (WORDS_VERSION,))
     _fill(connection)
+
+
+def create_frequencies(connection: sqlite3.Connection) -> None:
+    """The migration "fulltext frequencies": in how many rows each term stands. FTS5 would count a term's rows each time."""
+    connection.execute("CREATE TABLE fulltext_frequency (term TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID")
+    connection.execute(_COUNTED)
 
 
 class FullText:
@@ -60,9 +70,12 @@ class FullText:
 
     def added(self, connection: sqlite3.Connection, table: Table, rows: Sequence[tuple[int, Row]]) -> None:
         if table == "evidence":
+            indexed = [(n, _indexed(row.text, row.speaker)) for n, row in rows if isinstance(row, Evidence)]
+            connection.executemany("INSERT INTO fulltext (rowid, terms) VALUES (?, ?)", indexed)
             connection.executemany(
-                "INSERT INTO fulltext (rowid, terms) VALUES (?, ?)",
-                [(n, _indexed(row.text, row.speaker)) for n, row in rows if isinstance(row, Evidence)],
+                "INSERT INTO fulltext_frequency (term, rows) VALUES (?, ?)"
+                " ON CONFLICT (term) DO UPDATE SET rows = rows + excluded.rows",
+                sorted(_rows_of_terms(indexed).items()),
             )
             connection.execute("UPDATE fulltext_version SET rows = rows + ?", (len(rows),))
 
@@ -73,9 +86,14 @@ class FullText:
             "SELECT n, text, speaker FROM evidence WHERE n IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         ).fetchall()
+        indexed = [(n, _indexed(text, speaker)) for n, text, speaker in found]
+        connection.executemany("INSERT INTO fulltext (fulltext, rowid, terms) VALUES ('delete', ?, ?)", indexed)
+        gone = sorted(_rows_of_terms(indexed).items())
         connection.executemany(
-            "INSERT INTO fulltext (fulltext, rowid, terms) VALUES ('delete', ?, ?)",
-            [(n, _indexed(text, speaker)) for n, text, speaker in found],
+            "UPDATE fulltext_frequency SET rows = rows - ? WHERE term = ?", [(count, term) for term, count in gone]
+        )
+        connection.executemany(
+            "DELETE FROM fulltext_frequency WHERE term = ? AND rows < 1", [(term,) for term, _ in gone]
         )
         connection.execute("UPDATE fulltext_version SET rows = rows - ?", (len(found),))
 
@@ -83,6 +101,8 @@ class FullText:
         connection.execute("INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
         connection.execute("UPDATE fulltext_version SET version = ?", (WORDS_VERSION,))
         _fill(connection)
+        connection.execute("DELETE FROM fulltext_frequency")
+        connection.execute(_COUNTED)
 
     def outdated(self, connection: sqlite3.Connection) -> bool:
         """Whether the index holds the words of another version of `words`: `rebuild` it before rows are removed."""
@@ -96,19 +116,18 @@ class FullText:
         (total,) = connection.execute(
             "SELECT rows FROM fulltext_version"
         ).fetchone()  # counting takes as long as a search
-        found = {}
-        for term in dict.fromkeys(wanted):
-            record = connection.execute("SELECT doc FROM fulltext_word WHERE term = ?", (term,)).fetchone()
-            if record:
-                found[term] = int(record[0])
-        return int(total), found
+        found = connection.execute(
+            "SELECT term, rows FROM fulltext_frequency WHERE term IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(wanted)),),
+        )
+        return int(total), dict(found.fetchall())
 
     def containing(self, connection: sqlite3.Connection, piece: str, limit: int = 20) -> list[str]:
         """Terms of the library that hold `piece` inside ("re16" in "re16tgk"), the shortest first."""
         (last,) = connection.execute("SELECT coalesce(max(n), 0) FROM evidence").fetchone()
         with self._lock:
             if self._vocabulary is None or self._vocabulary[0] != last:
-                every = [term for (term,) in connection.execute("SELECT term FROM fulltext_word")]
+                every = [term for (term,) in connection.execute("SELECT term FROM fulltext_frequency")]
                 self._vocabulary = (last, "\n" + "\n".join(every) + "\n")
             text = self._vocabulary[1]
         found: list[str] = []
@@ -142,14 +161,29 @@ class FullText:
         return self._ranked(connection, '"' + " ".join(phrase) + '"', scope, limit) if phrase else []
 
     def _ranked(self, connection: sqlite3.Connection, match: str, scope: Scope, limit: int) -> list[Hit]:
+        """FTS5 ranks row numbers alone; of the rows themselves only the best are read, until `limit` lie in the scope."""
+        ranked = connection.execute(
+            "SELECT rowid, -bm25(fulltext) FROM fulltext WHERE fulltext MATCH ?", (match,)
+        ).fetchall()
+        order = np.argsort([-score for _, score in ranked], kind="stable").tolist()  # of equal ones the earlier row
         clause = sought(scope, unfinished=scope.video is not None)
         sql = (
-            f"SELECT {_ROW}, -bm25(fulltext)"  # noqa: S608 - names of our own; all values are parameters
-            " FROM fulltext JOIN evidence ON evidence.n = fulltext.rowid JOIN video ON video.n = evidence.video"
-            f" WHERE fulltext MATCH :match AND {clause.sql} ORDER BY bm25(fulltext), evidence.n LIMIT :limit"
+            f"SELECT evidence.n, {_ROW} FROM json_each(:numbers) AS wanted"  # noqa: S608 - names of our own; all values are parameters
+            " CROSS JOIN evidence ON evidence.n = wanted.value JOIN video ON video.n = evidence.video"
+            f" WHERE {clause.sql}"
         )
-        found = connection.execute(sql, {**clause.parameters, "match": match, "limit": limit})
-        return [Hit(*record) for record in found]
+        hits: list[Hit] = []
+        first, size = 0, limit
+        while first < len(order) and len(hits) < limit:
+            part = [ranked[k] for k in order[first : first + size]]
+            numbers = json.dumps([n for n, _ in part])
+            seen = {n: row for n, *row in connection.execute(sql, {**clause.parameters, "numbers": numbers})}
+            for n, score in part:
+                if n in seen:
+                    id, video, start, end, kind = seen[n]
+                    hits.append(Hit(id, video, start, end, kind, score))
+            first, size = first + size, 4 * size
+        return hits[:limit]
 
 
 def texts(
@@ -210,6 +244,10 @@ def _any(group: Sequence[str]) -> str:
 def _fill(connection: sqlite3.Connection) -> None:
     connection.executemany("INSERT INTO fulltext (rowid, terms) VALUES (?, ?)", _all_terms(connection))
     connection.execute("UPDATE fulltext_version SET rows = (SELECT count(*) FROM evidence)")
+
+
+def _rows_of_terms(indexed: Sequence[tuple[int, str]]) -> Counter[str]:
+    return Counter(term for _, text in indexed for term in set(text.split()))
 
 
 def _all_terms(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:

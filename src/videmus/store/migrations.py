@@ -25,6 +25,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("frame vectors", frame_vectors.create_frame_vectors),
     ("speakers", speakers.create_speakers),
     ("drafts", drafts.create_drafts),
+    ("fulltext frequencies", fulltext.create_frequencies),
 )
 
 
