@@ -18,9 +18,9 @@ from videmus.models.scripted import ScriptedModel
 from videmus.perceive.scene import describe_scenes
 from videmus.segment.clips import clips
 from videmus.understand.clips import describe_clips
-from videmus.understand.extractive import content_words, key_terms
 from videmus.understand.pieces import Piece, pieces
 from videmus.understand.summary import chapters_of, summarised, summary_of
+from videmus.understand.terms import content_words, key_terms
 
 V = "v1"
 ORIGIN = Origin("test")
@@ -278,3 +278,34 @@ def test_instructions_inside_a_subtitle_stay_in_the_data():
     list(summarised(video(140), TALK, harmless, SETTINGS))
     assert [p.instructions for p in attacked.prompts] == [p.instructions for p in harmless.prompts]
     assert all("HACKED" not in p.instructions for p in attacked.prompts)
+
+
+def test_of_equal_sentences_the_summary_takes_neither_questions_nor_housekeeping():
+    said = [
+        row("speech", 0, 4, "Why do the tides of the ocean follow the moon and the sun?"),
+        row("speech", 5, 9, "The tides of the ocean follow the moon because it pulls the near side more."),
+        row("speech", 10, 14, "Let me go back to the tides of the ocean and the moon on the next slide."),
+        row("speech", 15, 19, "The sun pulls the tides of the ocean less than half as much as the moon."),
+    ]
+    whole = summary_of(list(summarised(video(20), said, None, SummarySettings(sentences=2))))
+    assert whole is not None and [i for _, (i,) in whole.detail.sentences] == [said[1].id, said[3].id]
+
+
+def test_a_sentence_over_two_rows_is_summarised_whole_with_both():
+    said = [
+        row("speech", 0, 4, "Each participant of the study played"),
+        row("speech", 4, 8, "one match of the game for thirty minutes."),
+    ]
+    whole = summary_of(list(summarised(video(8), said, None, SETTINGS)))
+    assert whole is not None and whole.text == f"{said[0].text} {said[1].text}"
+    assert whole.detail.sentences[0][1] == (said[0].id, said[1].id)
+
+
+def test_a_letter_read_from_a_picture_makes_no_chapter():
+    assert list(summarised(video(20), [row("screen", 0, 20, "H")], None, SETTINGS)) == []
+
+
+def test_one_word_and_its_plural_are_one_key_term():
+    texts = ["The tide comes.", "A tide goes.", "All tides come and go.", "Tides are high."]
+    terms = key_terms([Piece(n, n + 1, t, (row("speech", n, n + 1, t),)) for n, t in enumerate(texts)], 5)
+    assert sum(t.casefold().startswith("tide") for t in terms) == 1

@@ -18,7 +18,7 @@ from videmus.answer.numbers import traced
 from videmus.model import Citation, Evidence, Video
 from videmus.segment.passages import word_count
 from videmus.store.words import stem
-from videmus.understand.extractive import content_words
+from videmus.understand.terms import content_words
 
 LONGEST_SENTENCE = 1_000
 _MARKS = re.compile(r" ?[\[(【]\s*(?:E?\d+(?:\s*[,;–-]\s*E?\d+)*)\s*[\])】](?=[\s.,;:!?]|$)", re.I)

@@ -14,8 +14,8 @@ from videmus.model import Answer, Citation, Evidence, Scope, Sentence, Step, Sum
 from videmus.segment.passages import sentence_spans
 from videmus.store.protocol import Store
 from videmus.store.words import stem
-from videmus.understand.extractive import content_words
 from videmus.understand.summary import Chapter, chapters_of
+from videmus.understand.terms import content_words
 
 MOST_VIDEOS = 5
 MOST_SENTENCES = 12

@@ -21,7 +21,7 @@ from videmus.search.hybrid import Ranking
 from videmus.segment.passages import sentence_spans, spans, word_count
 from videmus.segment.sentences import ENDED, Whole, joined, whole_sentences
 from videmus.store.words import stem, words
-from videmus.understand.extractive import content_words
+from videmus.understand.terms import content_words
 
 ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|long|often|old|far|large|big|high|fast)\b|\bwhen\b|\bwhat (?:year|time|date)"

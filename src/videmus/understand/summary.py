@@ -21,6 +21,7 @@ from videmus.understand.agents import instructions
 from videmus.understand.extractive import Outline, outlined
 from videmus.understand.numbers import numbers, values
 from videmus.understand.pieces import Piece, pieces
+from videmus.understand.terms import content_words
 
 VERSION = 1
 REPLY_TOKENS = 3_000
@@ -70,11 +71,11 @@ def summarised(
     video: Video, rows: Sequence[Evidence], model: LanguageModel | None, settings: SummarySettings
 ) -> Iterator[Evidence]:
     """Rows of kind summary: the chapters in order (level "chapter", the title is the text's first line), then the video's
-    summary with its key terms (level "video"). None for a video without text.
+    summary with its key terms (level "video"). None for a video without words.
 
     Raises CallError, BudgetError or ReplayError when a call ends so; replies received are in the cache by then.
     """
-    found = pieces(rows)
+    found = [piece for piece in pieces(rows) if content_words(piece.text)]
     if not found:
         return
     outline, dropped = (None, 0) if model is None else _by_model(video, found, model, settings)
