@@ -74,6 +74,58 @@ def test_removing_a_video_removes_its_relations_and_what_only_it_named(store):
     assert store.graph.entities(WEEK) == [] and store.entities.forget_empty() == 1
 
 
+RELATIONS = "SELECT source, target, said_source, said_target FROM v_relations ORDER BY clock_start"
+
+
+def told(store, sql, scope=WEEK):
+    with store.open_readonly_sql(scope) as views:
+        return views.query(sql).rows
+
+
+def test_sql_shows_people_as_they_are_known_and_as_they_were_named(store):
+    put(store, related("Anna", "TALKS_TO", "Tom"), related("Anna Keller", "USES", "red mug", 30, kind="object"))
+    assert told(store, RELATIONS) == (
+        ("Anna Keller", "Tom", "Anna", "Tom"),
+        ("Anna Keller", "red mug", "Anna Keller", "red mug"),
+    )
+    assert told(store, "SELECT name, kind, said FROM v_entities") == (
+        ("Anna Keller", "person", "Anna"),
+        ("Anna Keller", "person", "Anna Keller"),
+        ("Tom", "person", "Tom"),
+        ("red mug", "object", "red mug"),
+    )
+    assert told(store, "SELECT count(*), count(DISTINCT name) FROM v_entities") == ((4, 3),)
+
+
+def test_sql_shows_no_name_and_no_merge_that_was_learned_later(store):
+    put(store, related("Anna", "TALKS_TO", "Tom"), related("Anna Keller", "TALKS_TO", "Tom", 30))
+    store.entities.merge("week", "Thomas Reed", "Tom", at=10 * HOUR + 20 * 60_000)
+    first = {
+        minute: told(store, RELATIONS, Scope(recording="week", at=10 * HOUR + minute * 60_000))[0]
+        for minute in (5, 25, 35)
+    }
+    assert first[5] == ("Anna", "Tom", "Anna", "Tom")
+    assert first[25] == ("Anna", "Thomas Reed", "Anna", "Tom")
+    assert first[35] == ("Anna Keller", "Thomas Reed", "Anna", "Tom")
+    store.entities.undo("week")
+    assert told(store, RELATIONS)[0] == ("Anna Keller", "Tom", "Anna", "Tom")
+
+
+def test_sql_knows_the_names_of_the_scopes_own_worlds_by_its_time_alone(store):
+    store.put_video(film("v3", recording="other"))
+    put(store, related("Anna", "TALKS_TO", "Tom"), related("Mara", "TALKS_TO", "Tom", 30))
+    store.add("graph", [related("Zoe", "TALKS_TO", "Tom", 3, "v3")])
+    store.entities.resolve("other")
+    early = Scope(recording="week", at=10 * HOUR + 5 * 60_000)
+    assert sorted(told(store, "SELECT name FROM known_name", early)) == [("Anna",), ("Tom",)]
+    assert sorted(told(store, "SELECT name FROM known_name")) == [("Anna",), ("Mara",), ("Tom",)]
+
+
+def test_sql_shows_what_is_not_resolved_yet_as_it_was_named(store):
+    store.add("graph", [related("Anna", "TALKS_TO", "Tom")])
+    assert told(store, RELATIONS) == (("Anna", "Tom", "Anna", "Tom"),)
+
+
 def test_two_recordings_do_not_share_people(store):
     store.put_video(film("v3", recording="other"))
     put(store, related("Anna", "TALKS_TO", "Tom"))

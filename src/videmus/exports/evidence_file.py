@@ -251,7 +251,7 @@ def _rows(document: Document, video: str, path: Path) -> Iterator[Row]:
             target=relation.target,
             target_kind=relation.target_kind,
             evidence=relation.evidence,
-            confidence=relation.confidence,
+            confidence=round(relation.confidence, 2),
             origin=_origin(document, relation.origin, "graph", path, place),
         )
 

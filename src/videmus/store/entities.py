@@ -161,8 +161,9 @@ class EntityStore:
 def _relations(connection: sqlite3.Connection, world: str) -> list[Seen]:
     sql = (
         f"SELECT relation.n, {CLOCK_START} + relation.end_ms - relation.start_ms, relation.evidence, source.name,"  # noqa: S608
-        " source.kind, relation.relation, target.name, target.kind, video.id, video.recording FROM relation"
+        " source.kind, said.name, target.name, target.kind, video.id, video.recording FROM relation"
         " JOIN video ON video.n = relation.video JOIN name AS source ON source.n = relation.source"
+        " JOIN name AS said ON said.n = relation.relation"
         f" JOIN name AS target ON target.n = relation.target WHERE {WORLD} = ?"
     )
     return [

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 
 from videmus.graph import naming
 from videmus.model import EntityKind, Scope
+from videmus.store.scope import visible_videos
 
 WORLD = "coalesce(video.recording, video.id)"
 """The world that a row's names belong to: a recording, or a video that belongs to none."""
@@ -111,6 +112,21 @@ def shown(connection: sqlite3.Connection, numbers: Collection[int], at: int | No
             fullest = _fullest(name for member in sorted(together) for name in names.get(member, ()))
             found.update(dict.fromkeys(together, (first, fullest)))
     return found
+
+
+def all_shown(connection: sqlite3.Connection, scope: Scope) -> dict[int, str]:
+    """Every entity of the worlds that the scope's videos belong to, under the name that it is shown by at the scope's `at`;
+    without those that nobody had named by then."""
+    clause = visible_videos(scope)
+    known = {
+        n
+        for (n,) in connection.execute(
+            f"SELECT n FROM entity WHERE world IN (SELECT {WORLD} FROM video WHERE {clause.sql})"  # noqa: S608 - expressions of our own
+            " AND (:at IS NULL OR known_from <= :at)",
+            {**clause.parameters, "at": scope.at},
+        )
+    }
+    return {n: name for n, (_, name) in shown(connection, known, scope.at).items() if n in known and name}
 
 
 def names_of(connection: sqlite3.Connection, numbers: Collection[int], at: int | None) -> dict[int, list[str]]:

@@ -235,7 +235,7 @@ class GraphStore:
             f"SELECT entity.n, entity.id, entity.world, entity.kind, count(*), min({CLOCK_START}),"  # noqa: S608
             f" max({CLOCK_START} + relation.end_ms - relation.start_ms)"
             f" FROM {_FROM} JOIN entity ON entity.n IN (relation_end.source, relation_end.target)"
-            f" WHERE {clause.sql} AND relation.relation <> '{ALSO_CALLED}'"
+            f" WHERE {clause.sql} AND {_ANSWERS}"
             " AND (:kind IS NULL OR entity.kind = :kind) GROUP BY entity.n"
         )
         with self._db.reading() as connection:
@@ -292,11 +292,12 @@ _ONE_OF = {
     "source": "relation_end.source IN (SELECT value FROM json_each(:source))",
     "target": "relation_end.target IN (SELECT value FROM json_each(:target))",
 }
+_ANSWERS = f"relation.relation NOT IN (SELECT n FROM name WHERE name = '{ALSO_CALLED}' AND kind = 'relation')"  # noqa: S608
 _END = "relation_end.start + relation.end_ms - relation.start_ms"
 _KEYS = {
     "day": "relation_end.start / 86400000",
     "hour": "relation_end.start / 3600000 % 24",
-    "relation": "relation.relation",
+    "relation": "(SELECT name FROM name WHERE n = relation.relation)",
     "source": "relation_end.source",
     "target": "relation_end.target",
     "evidence": "relation.evidence",
@@ -306,14 +307,14 @@ _KEYS = {
 
 def _condition(wanted: Wanted, scope: Scope) -> tuple[str, dict[str, Any]]:
     clause = visible("relation", scope)
-    parts = [clause.sql, f"relation.relation <> '{ALSO_CALLED}'"]
+    parts = [clause.sql, _ANSWERS]
     values: dict[str, Any] = dict(clause.parameters)
     for column, numbers in (("source", wanted.sources), ("target", wanted.targets)):
         if numbers is not None:
             parts.append(_ONE_OF[column])
             values[column] = json.dumps(sorted(numbers))
     if wanted.relation is not None:
-        parts.append("relation.relation = :relation")
+        parts.append("relation.relation IN (SELECT n FROM name WHERE name = :relation AND kind = 'relation')")
         values["relation"] = wanted.relation.upper()
     if wanted.start is not None:
         parts.append(f"{_END} > :start")
@@ -379,12 +380,12 @@ _END_IS = {
 }
 _COLUMNS = (
     "SELECT relation.n, relation.id, video.id, relation.start_ms, relation.end_ms, relation_end.start,"
-    " relation.relation, relation.evidence, relation.confidence, source.name, source.kind, target.name, target.kind,"
+    " said.name, relation.evidence, relation.confidence / 100.0, source.name, source.kind, target.name, target.kind,"
     " relation_end.source, relation_end.target, origin.content FROM "
 )
 _NAMES = (
     " JOIN name AS source ON source.n = relation.source JOIN name AS target ON target.n = relation.target"
-    " JOIN origin ON origin.n = relation.origin"
+    " JOIN name AS said ON said.n = relation.relation JOIN origin ON origin.n = relation.origin"
 )
 _SELECT = {
     "relation_end": f"{_COLUMNS}{_FROM}{_NAMES}",

@@ -95,9 +95,10 @@ _CONTENT: Mapping[Table, str] = {
     " WHERE video = ? AND stage = ? ORDER BY id",
     "frame": "SELECT id, at_ms, picture, hash, width, height, look FROM frame"
     " WHERE video = ? AND stage = ? ORDER BY id",
-    "relation": "SELECT relation.id, start_ms, end_ms, source.name, source.kind, relation, target.name, target.kind,"
-    " evidence, confidence FROM relation JOIN name AS source ON source.n = relation.source"
-    " JOIN name AS target ON target.n = relation.target WHERE video = ? AND stage = ? ORDER BY relation.id",
+    "relation": "SELECT relation.id, start_ms, end_ms, source.name, source.kind, said.name, target.name, target.kind,"
+    " evidence, confidence / 100.0 FROM relation JOIN name AS source ON source.n = relation.source"
+    " JOIN name AS said ON said.n = relation.relation JOIN name AS target ON target.n = relation.target"
+    " WHERE video = ? AND stage = ? ORDER BY relation.id",
 }
 
 

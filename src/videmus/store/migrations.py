@@ -26,6 +26,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("speakers", speakers.create_speakers),
     ("drafts", drafts.create_drafts),
     ("fulltext frequencies", fulltext.create_frequencies),
+    ("numbered relations", schema.number_relations),
 )
 
 

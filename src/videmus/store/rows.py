@@ -60,9 +60,9 @@ SELECT: Mapping[Table, str] = {
     "frame": "SELECT video.id, frame.origin, frame.id, frame.at_ms, frame.picture, frame.hash, frame.width,"
     " frame.height, frame.look FROM frame JOIN video ON video.n = frame.video",
     "relation": "SELECT video.id, relation.origin, relation.id, relation.start_ms, relation.end_ms, source.name,"
-    " source.kind, relation.relation, target.name, target.kind, relation.evidence, relation.confidence"
-    " FROM relation JOIN video ON video.n = relation.video"
-    " JOIN name AS source ON source.n = relation.source JOIN name AS target ON target.n = relation.target",
+    " source.kind, said.name, target.name, target.kind, relation.evidence, relation.confidence / 100.0"
+    " FROM relation JOIN video ON video.n = relation.video JOIN name AS source ON source.n = relation.source"
+    " JOIN name AS said ON said.n = relation.relation JOIN name AS target ON target.n = relation.target",
 }
 """What `decoded` reads, for each table; a WHERE clause over the table and `video` fits behind."""
 
@@ -192,7 +192,7 @@ def added(connection: sqlite3.Connection, stage: str, rows: Sequence[Row], follo
         mine = {row.id: row for row in rows if isinstance(row, CLASS[table])}
         if not mine:
             continue
-        for id in _present(connection, table, list(mine)):
+        for id in _present(connection, table, list(mine.values()), numbers):
             del mine[id]
         first = _last_number(connection, table) + 1
         numbered = list(enumerate(mine.values(), first))
@@ -268,15 +268,21 @@ _DELETE: Mapping[Table, str] = {
     "relation": "DELETE FROM relation WHERE n = ?",
 }
 _PRESENT: Mapping[Table, str] = {
-    "evidence": "SELECT id FROM evidence WHERE id IN (SELECT value FROM json_each(?))",
-    "segment": "SELECT id FROM segment WHERE id IN (SELECT value FROM json_each(?))",
-    "frame": "SELECT id FROM frame WHERE id IN (SELECT value FROM json_each(?))",
-    "relation": "SELECT id FROM relation WHERE id IN (SELECT value FROM json_each(?))",
+    "evidence": "SELECT id FROM evidence WHERE id IN (SELECT value FROM json_each(:ids))",
+    "segment": "SELECT id FROM segment WHERE id IN (SELECT value FROM json_each(:ids))",
+    "frame": "SELECT id FROM frame WHERE id IN (SELECT value FROM json_each(:ids))",
+    "relation": "SELECT id FROM relation WHERE video IN (SELECT value FROM json_each(:videos))"
+    " AND start_ms IN (SELECT value FROM json_each(:starts)) AND id IN (SELECT value FROM json_each(:ids))",
 }
 
 
-def _present(connection: sqlite3.Connection, table: Table, ids: Sequence[str]) -> list[str]:
-    return [id for (id,) in connection.execute(_PRESENT[table], (json.dumps(ids),))]
+def _present(connection: sqlite3.Connection, table: Table, rows: Sequence[Row], numbers: Numbers) -> list[str]:
+    """The ids that are there already; a relation's is looked for at its video and time, which are part of it."""
+    values = {"ids": json.dumps([row.id for row in rows])}
+    if table == "relation":
+        values["videos"] = json.dumps(sorted({numbers.video(row.video) for row in rows}))
+        values["starts"] = json.dumps(sorted({row.start_ms for row in rows if isinstance(row, Relation)}))
+    return [id for (id,) in connection.execute(_PRESENT[table], values)]
 
 
 def _last_number(connection: sqlite3.Connection, table: Table) -> int:
@@ -346,7 +352,8 @@ def encoded(row: Row, n: int, stage: str, numbers: Numbers) -> tuple[Any, ...]:
     head = (n, row.id, video, row.start_ms, row.end_ms)
     if isinstance(row, Relation):
         source, target = numbers.name(row.source, row.source_kind), numbers.name(row.target, row.target_kind)
-        return (*head, source, row.relation, target, row.evidence, row.confidence, stage, origin)
+        relation = numbers.name(row.relation, "relation")
+        return (*head, source, relation, target, row.evidence, round(row.confidence * 100), stage, origin)
     sources = _json(row.sources) if row.sources else None
     if isinstance(row, Evidence):
         speaker = numbers.speaker(row.speaker)

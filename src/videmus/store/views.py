@@ -27,6 +27,7 @@ from typing import Any
 from videmus.config import StoreSettings
 from videmus.errors import QueryError
 from videmus.model import Scope
+from videmus.store import entity_names
 from videmus.store.scope import Clause, Table, visible, visible_videos
 
 
@@ -79,28 +80,37 @@ VIEWS: Mapping[str, View] = {
         "segment",
     ),
     "v_relations": View(
-        "who did what with whom or what, one row for each interval; evidence is the id that supports it",
-        f"id, video, {_TIMES}, source, source_kind, relation, target, target_kind, evidence, confidence",
+        "who did what with whom or what, one row for each interval; source and target are people, objects and locations "
+        "under the fullest name known, said_source and said_target the names that stood there; evidence is the id that "
+        "supports it",
+        f"id, video, {_TIMES}, source, source_kind, relation, target, target_kind, evidence, confidence, said_source, "
+        "said_target",
         "SELECT relation.id, video.id AS video, relation.start_ms, relation.end_ms, {clock},"
-        " source.name AS source, source.kind AS source_kind, relation.relation, target.name AS target,"
-        " target.kind AS target_kind, relation.evidence, relation.confidence FROM {library}.relation AS relation"
-        " JOIN {library}.video AS video ON video.n = relation.video"
-        " JOIN {library}.name AS source ON source.n = relation.source"
-        " JOIN {library}.name AS target ON target.n = relation.target {first_day}",
+        " {source} AS source, source.kind AS source_kind, said.name AS relation, {target} AS target,"
+        " target.kind AS target_kind, relation.evidence, relation.confidence / 100.0 AS confidence,"
+        " source.name AS said_source, target.name AS said_target FROM {related}"
+        " JOIN {library}.name AS said ON said.n = relation.relation {first_day}",
         "relation",
     ),
     "v_entities": View(
-        "the names that occur in relations; kind: person, object, location",
-        "name, kind",
-        "SELECT source.name AS name, source.kind AS kind FROM {library}.relation AS relation"
-        " JOIN {library}.video AS video ON video.n = relation.video"
-        " JOIN {library}.name AS source ON source.n = relation.source WHERE {clamp}"
-        " UNION SELECT target.name, target.kind FROM {library}.relation AS relation"
-        " JOIN {library}.video AS video ON video.n = relation.video"
-        " JOIN {library}.name AS target ON target.n = relation.target",
+        "who and what occurs in relations, under the fullest name known; one row for each name that was said; kind: person, "
+        "object, location",
+        "name, kind, said",
+        "SELECT {source} AS name, source.kind AS kind, source.name AS said FROM {related} WHERE {clamp}"
+        " UNION SELECT {target}, target.kind, target.name FROM {related}",
         "relation",
     ),
 }
+
+_RELATED = (
+    "{library}.relation AS relation JOIN {library}.video AS video ON video.n = relation.video"
+    " JOIN {library}.name AS source ON source.n = relation.source"
+    " JOIN {library}.name AS target ON target.n = relation.target"
+    " LEFT JOIN {library}.relation_end AS ends ON ends.relation = relation.n"
+    " LEFT JOIN temp.known_name AS known_source ON known_source.entity = ends.source"
+    " LEFT JOIN temp.known_name AS known_target ON known_target.entity = ends.target"
+)
+"""Relations with their names as extracted, and as known at the time of the question: what is not resolved yet has none."""
 
 FUNCTIONS = frozenset(
     re.findall(
@@ -215,10 +225,13 @@ class ReadonlySql:
         run = self._connection.execute
         run("PRAGMA temp_store = MEMORY")
         run(f"ATTACH ? AS {self._schema}", (library,))
-        names = [name for (name,) in run(f"SELECT name FROM {self._schema}.sqlite_master WHERE type = 'table'")]  # noqa: S608
-        for name in names:
-            if not name.startswith("sqlite_"):
-                run(f'CREATE TABLE main."{name}" (hidden)')
+        names = entity_names.all_shown(self._connection, scope)  # before the tables' names are hidden
+        run("CREATE TABLE temp.known_name (entity INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+        self._connection.executemany("INSERT INTO temp.known_name (entity, name) VALUES (?, ?)", names.items())
+        tables = [name for (name,) in run(f"SELECT name FROM {self._schema}.sqlite_master WHERE type = 'table'")]  # noqa: S608
+        for table in tables:
+            if not table.startswith("sqlite_"):
+                run(f'CREATE TABLE main."{table}" (hidden)')
         run("CREATE TABLE temp.first_day (recording TEXT, day INTEGER)")
         clause = visible_videos(Scope(at=scope.at))
         run(
@@ -242,6 +255,9 @@ class ReadonlySql:
         select = view.select + " WHERE {clamp}"
         return select.format(
             library=self._schema,
+            related=_RELATED.format(library=self._schema),
+            source="coalesce(known_source.name, source.name)",
+            target="coalesce(known_target.name, target.name)",
             clock=_CLOCK.format(table=view.table),
             first_day=_FIRST_DAY,
             clamp=clamp.replace("FROM main.", f"FROM {self._schema}."),
@@ -276,10 +292,9 @@ class ReadonlySql:
         return int(bool(self._stopped_for))
 
 
-_READABLE = frozenset((*VIEWS, "first_day"))
-_BENEATH = frozenset(
-    ("speaker", "speaker_name", *(t for view in VIEWS.values() for t in re.findall(r"\{library\}\.(\w+)", view.select)))
-)
+_READABLE = frozenset((*VIEWS, "first_day", "known_name"))
+_SELECTS = " ".join((_RELATED, *(view.select for view in VIEWS.values())))
+_BENEATH = frozenset(("speaker", "speaker_name", *re.findall(r"\{library\}\.(\w+)", _SELECTS)))
 """The library's tables that the views read; a clause about a speaker reads `speaker` and the names given to voices."""
 
 

@@ -25,7 +25,10 @@ _SQL = (
     *(f"SELECT * FROM {view} LIMIT 100" for view in views.VIEWS),  # noqa: S608 - names of our own
     "SELECT text FROM v_evidence WHERE text LIKE '%WORD%'",
     "SELECT source, target, evidence FROM v_relations WHERE source LIKE 'WORD' OR target LIKE 'WORD'",
+    "SELECT source, target FROM v_relations WHERE said_source LIKE 'WORD' OR said_target LIKE 'WORD'",
     "SELECT name FROM v_entities WHERE name LIKE 'zq%'",
+    "SELECT said, name FROM v_entities WHERE said LIKE 'Samuel%'",
+    "SELECT * FROM known_name",
     "SELECT group_concat(text) FROM v_evidence WHERE text LIKE '%zq%'",
     "SELECT max(text), max(clock_end) FROM v_evidence",
     "SELECT speaker, count(*) FROM v_evidence GROUP BY speaker",
