@@ -303,7 +303,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One interval of one relation, with the evidence that supports it. `source` and `target` are names as extracted."""
+    """One interval of one relation, with the evidence that supports it. `source` and `target` are names as extracted.
+
+    `confidence` is 0 to 1 in steps of a hundredth: a library keeps no finer one.
+    """
 
     id: str
     video: str
