@@ -97,6 +97,44 @@ def test_filters_act_inside_the_search(store, scope):
     assert len(set(found) & set(exact(vectors, query, allowed))) >= min(9, int(allowed.sum()))
 
 
+@pytest.mark.parametrize(
+    "scope", [Scope(collection="c"), Scope(stream="screen"), Scope(collection="c", stream="screen")]
+)
+def test_an_exact_search_compares_what_the_scope_leaves_wherever_it_lies(store, scope):
+    store._vectors.settings = VectorSettings()
+    parts = [fill(store, 40, video="v1"), fill(store, 30, video="v2", first=40), fill(store, 40, video="v1", first=70)]
+    store.edit_video("v1", collection="c")
+    vectors, query = np.concatenate(parts), unit(1, seed=4)[0]
+    allowed = np.ones(110, bool)
+    if scope.collection:
+        allowed[40:70] = False
+    if scope.stream:
+        allowed[1::2] = False
+    found = store.vector_hits("m", query, scope, 10)
+    wanted = exact(vectors, query, allowed)
+    assert [h.start_ms // 1000 for h in found] == wanted
+    assert [h.score for h in found] == pytest.approx([float(vectors[k] @ query) for k in wanted], abs=1e-3)
+
+
+def test_the_passages_of_given_rows_are_compared_in_their_order(store):
+    text = " ".join(f"word{k}" for k in range(100))
+    long = Evidence(evidence_id("v1", "speech", 0, 9000, text), "v1", 0, 9000, "speech", text, Origin("test"))
+    store.add("test", [long])
+    other = fill(store, 3, video="v2")[0]
+    for model, seed in (("another", 6), ("m", 5)):
+        waiting = list(store.passages_without_vectors(model))
+        store.add_vectors(model, waiting, unit(len(waiting), seed))
+    passages = [p for p in waiting if p.evidence == long.id]
+    query = unit(1, seed=8)[0]
+    id = next(h.id for h in store.vector_hits("m", other, Scope(video="v2"), 1))
+    found = store.similarities("m", query, [id, long.id, "absent"])
+    mine = [s for s in found if s.evidence == long.id]
+    assert {s.evidence for s in found} == {id, long.id}
+    assert [(s.first, s.last) for s in mine] == [(p.first, p.last) for p in passages]
+    at = [waiting.index(p) for p in passages]
+    assert [s.cosine for s in mine] == pytest.approx([float(unit(len(waiting), 5)[k] @ query) for k in at], abs=1e-3)
+
+
 def test_a_video_in_progress_is_not_seen(store):
     fill(store, 5)
     store.edit_video("v1", state="processing")

@@ -77,6 +77,11 @@ def test_terms_hold_nothing_that_query_syntax_could_use(text):
         assert not set(term) & set("\"'()*^ \x00\n\t-")
 
 
+@given(st.text("abcxyzABC019.,:+#'_- ", max_size=40))
+def test_plain_text_has_the_words_that_it_has_beside_other_letters(text):
+    assert words(text) == words(text + " é")[:-1]
+
+
 @given(st.text(max_size=40))
 def test_folding_twice_changes_nothing(text):
     assert fold(fold(text)) == fold(text)

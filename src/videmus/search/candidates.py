@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from videmus.store.protocol import Text
 
@@ -41,35 +41,43 @@ def candidates(rows: Sequence[Text], length_ms: int) -> list[Candidate]:
 
 def _of_video(video: str, positions: list[int], rows: Sequence[Text], length_ms: int) -> Iterable[Candidate]:
     speech = [k for k in positions if rows[k].kind == "speech"]
-    shown = {kind: [k for k in positions if rows[k].kind == kind] for kind in JOINED}
-    starts = {kind: [rows[k].start_ms for k in shown[kind]] for kind in JOINED}
-    reach = {kind: _reach([rows[k].end_ms for k in shown[kind]]) for kind in JOINED}
+    starts, ends = [rows[k].start_ms for k in speech], [rows[k].end_ms for k in speech]
+    streams = [_Shown(mine, rows) for kind in JOINED if (mine := [k for k in positions if rows[k].kind == kind])]
     talked_over: set[int] = set()
     last = 0
-    for first in range(len(speech)):
-        start = rows[speech[first]].start_ms
+    for first, start in enumerate(starts):
         last = max(last, first)
-        while last + 1 < len(speech) and rows[speech[last + 1]].end_ms - start <= length_ms:
+        while last + 1 < len(speech) and ends[last + 1] - start <= length_ms:
             last += 1
+        end = max(ends[first : last + 1])
         run = speech[first : last + 1]
-        end = max(rows[k].end_ms for k in run)
-        joined: list[int] = []
-        for kind in JOINED:
-            # Rows that begin before the end and (by the running maximum of ends) may end after the start.
-            low, high = bisect_right(reach[kind], start), bisect_left(starts[kind], end)
-            overlaps = [(min(end, rows[k].end_ms) - max(start, rows[k].start_ms), -k) for k in shown[kind][low:high]]
-            talked_over.update(-k for shared, k in overlaps if shared > 0)
-            if overlaps and max(overlaps)[0] > 0:
-                joined.append(-max(overlaps)[1])
-        yield Candidate(video, start, end, (*run, *joined))
+        for stream in streams:
+            longest = stream.longest(start, end, talked_over)
+            if longest is not None:
+                run.append(longest)
+        yield Candidate(video, start, end, tuple(run))
     for k in positions:
         if rows[k].kind != "speech" and k not in talked_over:
             yield Candidate(video, rows[k].start_ms, rows[k].end_ms, (k,))
 
 
-def _reach(ends: list[int]) -> list[int]:
-    """The running maximum: position k and all before it end by then."""
-    reach: list[int] = []
-    for end in ends:
-        reach.append(max(end, reach[-1] if reach else end))
-    return reach
+class _Shown:
+    """The rows of a stream that joins speech, by time."""
+
+    def __init__(self, positions: list[int], rows: Sequence[Text]) -> None:
+        self._positions = positions
+        self._starts = [rows[k].start_ms for k in positions]
+        self._ends = [rows[k].end_ms for k in positions]
+        self._reach = list(accumulate(self._ends, max))  # position k and all before it end by then
+
+    def longest(self, start: int, end: int, overlapping: set[int]) -> int | None:
+        """The row that overlaps [start, end) longest, of equal ones the first; all that do are added to `overlapping`."""
+        found, most = None, 0
+        # Rows that begin before the end and (by the running maximum of ends) may end after the start.
+        for k in range(bisect_right(self._reach, start), bisect_left(self._starts, end)):
+            shared = min(end, self._ends[k]) - max(start, self._starts[k])
+            if shared > 0:
+                overlapping.add(self._positions[k])
+                if shared > most:
+                    found, most = self._positions[k], shared
+        return found

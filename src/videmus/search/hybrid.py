@@ -25,6 +25,7 @@ from videmus.config import SearchSettings, Settings
 from videmus.model import Moment, Scope
 from videmus.models.text_embedding import TextEmbedder, suits
 from videmus.search.candidates import Candidate, candidates
+from videmus.search.counting import counted
 from videmus.search.question import Question, Term, question
 from videmus.store.protocol import Similarity, Span, Store, Text
 from videmus.store.words import stem, words
@@ -227,21 +228,17 @@ class _Pool:
         if asked.phrases:
             self.spans = [s for s in self.spans if all(_stands(p, s, rows) for p in asked.phrases)]
         self.weights = np.array([idf[t.word] for t in asked.terms])
-        counted = [_counted(f"{row.speaker} {row.text}" if row.speaker else row.text) for row in rows]
-        self.counts = np.zeros((len(rows), len(asked.terms)))
-        for k, (there, _) in enumerate(counted):
-            for t, term in enumerate(asked.terms):
-                for one in term.counts_as:
-                    if one in there:
-                        self.counts[k, t] += there[one]
-        self.lengths = np.array([length for _, length in counted], float)
+        self.counts, self.lengths = counted(rows, asked.terms)
+        words_there = ((self.counts > 0) * self.weights).sum(1) / max(self.weights.sum(), 1e-9)
         self.passages: dict[int, list[Similarity]] = {}
         at = {row.id: k for k, row in enumerate(rows)}
-        self.cosines = np.zeros(len(rows))
+        cosines = [0.0] * len(rows)
         for similar in near:
             k = at[similar.evidence]
             self.passages.setdefault(k, []).append(similar)
-            self.cosines[k] = max(self.cosines[k], similar.cosine)
+            cosines[k] = max(cosines[k], similar.cosine)
+        self.cosines = np.array(cosines)
+        self.worth = words_there + settings.cosine_weight * self.cosines  # of each row, for which of a span's matched
         self._score()
 
     def _score(self) -> None:
@@ -249,7 +246,7 @@ class _Pool:
             self.keyword = self.cosine = self.score = np.zeros(0)
             self.span_counts = np.zeros((0, len(self.weights)))
             return
-        flat = np.concatenate([np.array(s.rows) for s in self.spans])
+        flat = np.array([k for span in self.spans for k in span.rows])
         firsts = np.cumsum([0] + [len(s.rows) for s in self.spans[:-1]])
         self.span_counts = np.add.reduceat(self.counts[flat], firsts)
         lengths = np.add.reduceat(self.lengths[flat], firsts)
@@ -265,25 +262,19 @@ class _Pool:
 
     def _context(self) -> Floats:
         """The best cosine within half of `context_ms` round the middle of each span."""
-        context = np.zeros(len(self.spans))
-        by_video: dict[str, list[int]] = {}
-        for k, row in enumerate(self.rows):
-            by_video.setdefault(row.video, []).append(k)
-        spans_of: dict[str, list[int]] = {}
-        for k, span in enumerate(self.spans):
-            spans_of.setdefault(span.video, []).append(k)
-        for video, mine in spans_of.items():
-            positions = by_video[video]
-            starts = np.array([self.rows[k].start_ms for k in positions])
-            reach = np.maximum.accumulate([self.rows[k].end_ms for k in positions])
-            middles = np.array([(self.spans[k].start_ms + self.spans[k].end_ms) / 2 for k in mine])
-            half = self.settings.context_ms / 2
-            low = np.searchsorted(reach, middles - half, "right")
-            high = np.maximum(np.searchsorted(starts, middles + half, "left"), low + 1)
-            cosines = np.append(self.cosines[positions], [0.0, 0.0])
-            pairs = np.stack([low, high], 1).ravel()
-            context[mine] = np.maximum.reduceat(cosines, pairs)[::2]
-        return context
+        half = self.settings.context_ms / 2
+        # One axis of time for all videos, which come one after the other: each begins far behind the end of the one before.
+        apart = max(row.end_ms for row in self.rows) + self.settings.context_ms
+        begins: dict[str, int] = {}
+        for row in self.rows:
+            begins.setdefault(row.video, len(begins) * apart)
+        starts = np.array([begins[row.video] + row.start_ms for row in self.rows])
+        reach = np.maximum.accumulate([begins[row.video] + row.end_ms for row in self.rows])
+        middles = np.array([begins[s.video] + (s.start_ms + s.end_ms) / 2 for s in self.spans])
+        low = np.searchsorted(reach, middles - half, "right")
+        high = np.maximum(np.searchsorted(starts, middles + half, "left"), low + 1)
+        cosines = np.append(self.cosines, [0.0, 0.0])
+        return np.maximum.reduceat(cosines, np.stack([low, high], 1).ravel())[::2]
 
     def best(self, limit: int) -> list[int]:
         """Positions of the best spans, none overlapping another in its video."""
@@ -305,10 +296,9 @@ class _Pool:
         span = self.spans[k]
         start, end = self._trimmed(span)
         rows = [r for r in span.rows if self.rows[r].start_ms < end and self.rows[r].end_ms > start] or list(span.rows)
-        worth = {r: self._worth(r) for r in rows}
-        rows_best_first = sorted(rows, key=lambda r: (-worth[r], self.rows[r].start_ms))
+        rows_best_first = sorted(rows, key=lambda r: (-self.worth[r], self.rows[r].start_ms))
         best = rows_best_first[0]
-        matched = [r for r in rows_best_first if worth[r] >= self.settings.matched_share * worth[best]]
+        matched = [r for r in rows_best_first if self.worth[r] >= self.settings.matched_share * self.worth[best]]
         kind = self.rows[best].kind
         text = " ".join(self._within(r, start, end) for r in span.rows if r in rows and self.rows[r].kind == kind)
         if span.video not in titles:
@@ -333,16 +323,12 @@ class _Pool:
             tuple(self.rows[r] for r in rows_best_first),
         )
 
-    def _worth(self, row: int) -> float:
-        words_there = float(((self.counts[row] > 0) * self.weights).sum() / max(self.weights.sum(), 1e-9))
-        return words_there + self.settings.cosine_weight * float(self.cosines[row])
-
     def _trimmed(self, span: Candidate) -> tuple[int, int]:
         """A long span cut to `trim_ms` round its best passage; what is shown all the time is cut from its beginning."""
         limit = self.settings.trim_ms
         if span.end_ms - span.start_ms <= limit:
             return span.start_ms, span.end_ms
-        row = max(span.rows, key=lambda r: (self.rows[r].kind in SPOKEN, self._worth(r)))
+        row = max(span.rows, key=lambda r: (self.rows[r].kind in SPOKEN, self.worth[r]))
         middle = span.start_ms + limit // 2
         if self.rows[row].kind in SPOKEN:
             middle = self._best_time(row)

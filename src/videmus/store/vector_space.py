@@ -1,8 +1,8 @@
 """One model's vectors in memory, and the HNSW graph over them, kept as a file in vectors/.
 
-Enters: the rows of the table `vector`, in their order. Leaves: numbers of vectors with cosines. Knows nothing of scopes
-(they come as masks). A graph's file is a cache: a missing, damaged or foreign one is made anew, and it is written beside
-the old one and renamed, so that none is ever half there.
+Enters: the rows of the table `vector`, in their order, with what scopes ask of their evidence. Leaves: numbers of vectors
+with cosines. Knows nothing of what a scope sees (it comes as a mask). A graph's file is a cache: a missing, damaged or
+foreign one is made anew, and it is written beside the old one and renamed, so that none is ever half there.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from videmus.config import VectorSettings
+from videmus.store.scope import Columns, kind_numbers
 
 _MAGIC = b"videmus vectors 1\n"
 _CHUNK = 16_384  # vectors compared at once in an exact search: some 25 MB as float32
+_RUN = 16  # vectors that lie together: from here comparing a run costs less than copying it
 
 
 class Space:
@@ -40,6 +42,9 @@ class Space:
         self.numbers = np.zeros(0, np.int64)
         self.evidence = np.zeros(0, np.int64)
         self.video = np.zeros(0, np.int64)
+        self.rows = Columns(np.zeros(0, np.int8), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        self._places = np.zeros((0, 3), np.int32)  # which passage of its row, its first and its last character
+        self._by_evidence: tuple[NDArray[np.intp], NDArray[np.int64]] | None = None  # the order, and the rows in it
         self._matrix: NDArray[np.floating] = np.zeros((0, dimension), np.float32)
         self._dimension = dimension
         self._settings = settings
@@ -57,26 +62,44 @@ class Space:
         """Take in what was added and drop what was removed since."""
         if (last, removals) == (self.last, self.removals):
             return
+        self._by_evidence = None
         if removals != self.removals and len(self.numbers):
             alive = np.fromiter(
                 (n for (n,) in connection.execute("SELECT n FROM vector WHERE space = ?", (self.number,))), np.int64
             )
-            keep = np.isin(self.numbers, alive)
-            self.numbers, self.evidence, self.video = self.numbers[keep], self.evidence[keep], self.video[keep]
-            self._matrix = self._matrix[keep]
+            self._keep(np.isin(self.numbers, alive))
         records = connection.execute(
-            "SELECT n, evidence, video, value FROM vector WHERE space = ? AND n > ? ORDER BY n",
+            "SELECT vector.n, vector.evidence, vector.video, evidence.start_ms, evidence.end_ms, vector.passage,"
+            " vector.first, vector.last, evidence.kind, vector.value"
+            " FROM vector JOIN evidence ON evidence.n = vector.evidence"
+            " WHERE vector.space = ? AND vector.n > ? ORDER BY vector.n",
             (self.number, self.last),
         ).fetchall()
         if records:
-            new = np.frombuffer(b"".join(r[3] for r in records), np.float16).reshape(len(records), self._dimension)
-            total = len(self.numbers) + len(records)
-            kind = np.float32 if total <= self._settings.float32_to else np.float16  # large ones at half the memory
-            self._matrix = np.concatenate([self._matrix.astype(kind, copy=False), new.astype(kind)])
-            self.numbers = np.concatenate([self.numbers, np.array([r[0] for r in records], np.int64)])
-            self.evidence = np.concatenate([self.evidence, np.array([r[1] for r in records], np.int64)])
-            self.video = np.concatenate([self.video, np.array([r[2] for r in records], np.int64)])
+            self._extend_with(records)
         self.last, self.removals = last, removals
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        self.numbers, self.evidence, self.video = self.numbers[kept], self.evidence[kept], self.video[kept]
+        self.rows = Columns(self.rows.kind[kept], self.rows.start_ms[kept], self.rows.end_ms[kept])
+        self._places = self._places[kept]
+        self._matrix = self._matrix[kept]
+
+    def _extend_with(self, records: Sequence[Any]) -> None:
+        new = np.frombuffer(b"".join(r[-1] for r in records), np.float16).reshape(len(records), self._dimension)
+        total = len(self.numbers) + len(records)
+        kind = np.float32 if total <= self._settings.float32_to else np.float16  # large ones at half the memory
+        self._matrix = np.concatenate([self._matrix.astype(kind, copy=False), new.astype(kind)])
+        numbers, evidence, video, start, end, *places = np.array([r[:8] for r in records], np.int64).T
+        self.numbers = np.concatenate([self.numbers, numbers])
+        self.evidence = np.concatenate([self.evidence, evidence])
+        self.video = np.concatenate([self.video, video])
+        self.rows = Columns(
+            np.concatenate([self.rows.kind, kind_numbers(r[8] for r in records)]),
+            np.concatenate([self.rows.start_ms, start]),
+            np.concatenate([self.rows.end_ms, end]),
+        )
+        self._places = np.concatenate([self._places, np.stack(places, 1).astype(np.int32)])
 
     # ------------------------------------------------------------ searching
 
@@ -102,26 +125,51 @@ class Space:
             self._positions = _positions(self._members, self.numbers)
             self._kept = (self.last, self.removals)
 
-    def cosines(self, vector: NDArray[np.float32], numbers: Sequence[int]) -> NDArray[np.float32]:
-        """The cosines of the vectors of these numbers; -1 for one that is gone."""
-        wanted = np.array(numbers, np.int64)
-        if not len(wanted) or not len(self.numbers):
-            return np.full(len(wanted), -1, np.float32)
-        at = np.minimum(np.searchsorted(self.numbers, wanted), len(self.numbers) - 1)
-        cosines = self._matrix[at].astype(np.float32) @ vector
-        return np.asarray(np.where(self.numbers[at] == wanted, cosines, -1), np.float32)
+    def passages(self, numbers: Sequence[int]) -> list[tuple[int, int]]:
+        """(evidence, passage) of the vectors of these numbers, which `nearest` gave."""
+        at = np.searchsorted(self.numbers, np.array(numbers, np.int64))
+        return list(zip(self.evidence[at].tolist(), self._places[at, 0].tolist(), strict=True))
+
+    def cosines(self, vector: NDArray[np.float32], evidence: Sequence[int]) -> list[tuple[int, int, int, float]]:
+        """(evidence, first and last character, cosine) of every vector of these rows of evidence."""
+        if self._by_evidence is None:
+            order = np.argsort(self.evidence, kind="stable")
+            self._by_evidence = order, self.evidence[order]
+        order, rows = self._by_evidence
+        wanted = np.unique(np.array(evidence, np.int64))
+        first, last = np.searchsorted(rows, wanted, "left"), np.searchsorted(rows, wanted, "right")
+        counts = last - first
+        at = order[np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)]
+        cosines = _products(self._matrix[at], vector)
+        places = self._places[at]
+        columns = (self.evidence[at], places[:, 1], places[:, 2], cosines)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def _exact(self, vector: NDArray[np.float32], limit: int, rows: NDArray[np.intp] | None) -> list[tuple[int, float]]:
         count = len(self.numbers) if rows is None else len(rows)
         cosines = np.empty(count, np.float32)
         for first in range(0, count, _CHUNK):
             part = slice(first, first + _CHUNK)
-            chosen = self._matrix[part] if rows is None else self._matrix[rows[part]]
-            cosines[part] = chosen.astype(np.float32, copy=False) @ vector
+            if rows is None:
+                cosines[part] = _products(self._matrix[part], vector)
+            else:
+                cosines[part] = self._cosines_at(vector, rows[part])
         best = np.argpartition(-cosines, limit - 1)[:limit] if count > limit else np.arange(count)
         best = best[np.argsort(-cosines[best], kind="stable")]
         at = best if rows is None else rows[best]
         return [(int(self.numbers[a]), float(cosines[b])) for a, b in zip(at, best, strict=True)]
+
+    def _cosines_at(self, vector: NDArray[np.float32], at: NDArray[np.intp]) -> NDArray[np.float32]:
+        """The vectors of one video mostly lie together: a run of them is compared where it lies, and not copied first."""
+        ends = np.append(np.flatnonzero(np.diff(at) != 1) + 1, len(at))
+        if len(ends) * _RUN > len(at):
+            return _products(self._matrix[at], vector)
+        cosines = np.empty(len(at), np.float32)
+        first = 0
+        for end in ends.tolist():
+            cosines[first:end] = _products(self._matrix[at[first] : at[end - 1] + 1], vector)
+            first = end
+        return cosines
 
     # ------------------------------------------------------------ the graph
 
@@ -211,6 +259,12 @@ class Space:
             size = 8 * int(head["members"])
             self._members = np.frombuffer(payload[:size], np.int64)
             self._graph = faiss.deserialize_index(np.frombuffer(payload[size:], np.uint8))
+
+
+def _products(matrix: NDArray[np.floating], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of each row with the vector. Not by BLAS: reading the memory takes the time, and its threads wait for each other
+    (16,384 x 384 on two busy cores: 1.2 ms, and 4.0 by BLAS)."""
+    return np.asarray(np.einsum("ij,j->i", matrix.astype(np.float32, copy=False), vector), np.float32)
 
 
 def _positions(members: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:

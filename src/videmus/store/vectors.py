@@ -26,7 +26,7 @@ from videmus.errors import VectorSpaceError
 from videmus.model import Passage, Row, Scope
 from videmus.segment.passages import spans
 from videmus.store.protocol import Hit, Similarity
-from videmus.store.scope import Table, sought, visible
+from videmus.store.scope import Table, by_clock, sought, videos_of, visible, visible_rows
 from videmus.store.vector_space import Space
 
 _CREATE = (
@@ -194,20 +194,21 @@ class Vectors:
             if space is None or limit < 1:
                 return []
             found = space.nearest(vector, limit, self._mask(connection, space, scope))
-        records = {
-            n: record
-            for n, *record in connection.execute(
-                "SELECT vector.n, evidence.id, video.id, evidence.start_ms, evidence.end_ms, evidence.kind,"
-                " vector.passage FROM vector JOIN evidence ON evidence.n = vector.evidence"
-                " JOIN video ON video.n = evidence.video WHERE vector.n IN (SELECT value FROM json_each(?))",
-                (json.dumps([n for n, _ in found]),),
+            passages = space.passages([n for n, _ in found])
+        rows = {
+            n: row
+            for n, *row in connection.execute(
+                "SELECT evidence.n, evidence.id, video.id, evidence.start_ms, evidence.end_ms, evidence.kind"
+                " FROM evidence JOIN video ON video.n = evidence.video"
+                " WHERE evidence.n IN (SELECT value FROM json_each(?))",
+                (json.dumps([evidence for evidence, _ in passages]),),
             )
         }
-        hits: dict[str, Hit] = {}
-        for n, cosine in found:
-            if n in records:
-                id, video, start, end, kind, passage = records[n]
-                hits.setdefault(id, Hit(id, video, start, end, kind, cosine, passage))
+        hits: dict[int, Hit] = {}
+        for (evidence, passage), (_, cosine) in zip(passages, found, strict=True):
+            if evidence not in hits:
+                id, video, start, end, kind = rows[evidence]
+                hits[evidence] = Hit(id, video, start, end, kind, cosine, passage)
         return list(hits.values())
 
     def similarities(
@@ -218,17 +219,13 @@ class Vectors:
             space = self._space(connection, model, vector)
             if space is None:
                 return []
-            records = connection.execute(
-                "SELECT vector.n, evidence.id, vector.first, vector.last FROM evidence"
-                " JOIN vector ON vector.evidence = evidence.n AND vector.space = ?"
-                " WHERE evidence.id IN (SELECT value FROM json_each(?))",
-                (space.number, json.dumps(list(rows))),
-            ).fetchall()
-            cosines = space.cosines(vector, [n for n, *_ in records])
-        return [
-            Similarity(id, first, last, float(cosine))
-            for (_, id, first, last), cosine in zip(records, cosines, strict=True)
-        ]
+            ids = dict(
+                connection.execute(
+                    "SELECT n, id FROM evidence WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(rows)),)
+                ).fetchall()
+            )
+            found = space.cosines(vector, list(ids))
+        return [Similarity(ids[evidence], first, last, cosine) for evidence, first, last, cosine in found]
 
     def _space(self, connection: sqlite3.Connection, model: str, vector: NDArray[np.float32]) -> Space | None:
         """The model's vectors in memory, as they are in this connection's snapshot."""
@@ -254,21 +251,27 @@ class Vectors:
 
     def _mask(self, connection: sqlite3.Connection, space: Space, scope: Scope) -> NDArray[np.bool_] | None:
         """Which of the space's vectors the scope sees; None: all."""
-        clause = visible("evidence", scope, unfinished=scope.video is not None)
-        if "evidence." not in clause.sql:  # whole videos are seen or not
-            hidden = f"SELECT EXISTS (SELECT 1 FROM video WHERE ({clause.sql}) IS NOT TRUE)"  # noqa: S608 - as below
-            if not connection.execute(hidden, clause.parameters).fetchone()[0]:
-                return None
-            seen = _integers(connection, f"SELECT video.n FROM video WHERE {clause.sql}", clause.parameters)  # noqa: S608
-            mask = np.isin(space.video, seen)
-        else:
-            sql = (
-                "SELECT evidence.n FROM evidence JOIN video ON video.n = evidence.video"  # noqa: S608 - names of our own
-                f" WHERE {clause.sql}"
+        clause = videos_of(scope, unfinished=scope.video is not None)
+        hidden = f"SELECT EXISTS (SELECT 1 FROM video WHERE ({clause.sql}) IS NOT TRUE)"  # noqa: S608 - names of our own; all values are parameters
+        mask = np.ones(len(space.video), np.bool_)
+        recorded_at: NDArray[np.int64] | int = 0
+        if by_clock(scope) or connection.execute(hidden, clause.parameters).fetchone()[0]:
+            videos = connection.execute(
+                f"SELECT video.n, coalesce(video.recorded_at, 0) FROM video WHERE {clause.sql}",  # noqa: S608 - as above
+                clause.parameters,
+            ).fetchall()
+            numbers, clocks = np.array(videos, np.int64).reshape(-1, 2).T
+            size = 1 + max(int(space.video.max(initial=0)), int(numbers.max(initial=0)))
+            seen, clock = np.zeros(size, np.bool_), np.zeros(size, np.int64)
+            seen[numbers], clock[numbers] = True, clocks
+            mask, recorded_at = seen[space.video], clock[space.video]
+        mask &= visible_rows(scope, space.rows, recorded_at)
+        if scope.speaker is not None:
+            clause = visible("evidence", scope, unfinished=scope.video is not None)
+            spoken = connection.execute(
+                "SELECT evidence.n FROM evidence JOIN video ON video.n = evidence.video"  # noqa: S608 - as above
+                f" WHERE {clause.sql}",
+                clause.parameters,
             )
-            mask = np.isin(space.evidence, _integers(connection, sql, clause.parameters))
+            mask &= np.isin(space.evidence, np.fromiter((n for (n,) in spoken), np.int64))
         return None if mask.all() else mask
-
-
-def _integers(connection: sqlite3.Connection, sql: str, values: dict[str, str | int]) -> NDArray[np.int64]:
-    return np.fromiter((n for (n,) in connection.execute(sql, values)), np.int64)
