@@ -93,7 +93,9 @@ def test_without_a_model_it_says_how_to_set_one(folder, monkeypatch):
 
 def test_questions_of_a_lecture_without_slides_are_none(folder, capsys):
     run(folder, "questions", "Optimisation", "-o", str(folder / "made.jsonl"))
-    assert json.loads(capsys.readouterr().out)["questions"] == 0 and (folder / "made.jsonl").read_text() == ""
+    made = json.loads(capsys.readouterr().out)
+    assert made["questions"] == 0 and (folder / "made.jsonl").read_text() == ""
+    assert len(made["problems"]) == 1 and made["problems"][0].startswith("Optimisation: it has no slides")
 
 
 def test_footage_questions_are_asked_of_the_agent_and_failures_count_as_wrong(folder: Path):

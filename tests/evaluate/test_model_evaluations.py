@@ -72,7 +72,20 @@ def test_a_slide_without_questions_is_told_and_the_others_are_done():
     model = ScriptedModel(failing)
     problems: list[str] = []
     made = list(questions.generated([*slide_rows("s1", 0), *slide_rows("s2", 10)], model, problems.append))
-    assert len(made) == 6 and problems == ["no questions about the slide at 0 ms: refused"]
+    assert len(made) == 6 and problems == ["no questions about the slide at 0:00: refused"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "it has no slides with a text that joins picture and speech, and questions are made from those"),
+        (slide_rows("s1", 0), "no questions about the slide at 0:00: the model's reply holds none of the three kinds"),
+    ],
+)
+def test_where_no_question_is_made_the_reason_is_told(rows, said):
+    problems: list[str] = []
+    model = ScriptedModel(lambda prompt, result: {"questions": [{"kind": "other", "question": "?", "answer": "Yes."}]})
+    assert list(questions.generated(rows, model, problems.append)) == [] and problems == [said]
 
 
 def test_each_index_is_asked_alone_and_all_together():

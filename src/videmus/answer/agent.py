@@ -43,7 +43,7 @@ _SEVERAL_STEPS = re.compile(
 
 
 class Plan(BaseModel):
-    steps: list[PlannedStep] = Field(default=[], max_length=20)
+    steps: list[PlannedStep] = Field(max_length=20)
 
 
 @lru_cache(maxsize=64)
@@ -51,16 +51,16 @@ def _plan_type(tools: tuple[str, ...]) -> type[Plan]:
     """A plan whose schema names only the tools that there are: small models take any name that they are shown."""
     tool = Field(json_schema_extra={"enum": list(tools)})
     step = create_model("PlannedStep", __base__=PlannedStep, tool=(str, tool))
-    return create_model("Plan", __base__=Plan, steps=(list[step], Field(default=[], max_length=20)))  # type: ignore[valid-type]  # made at run time
+    return create_model("Plan", __base__=Plan, steps=(list[step], Field(max_length=20)))  # type: ignore[valid-type]  # made at run time
 
 
 class Judgement(BaseModel):
     """What a step's rows tell, and whether the memory now answers."""
 
-    relevant: list[str] = Field(default=[], max_length=100)
+    relevant: list[str] = Field(max_length=100)
     note: str = Field(default="", max_length=2_000)
     conflict: str = Field(default="", max_length=1_000)
-    enough: bool = False
+    enough: bool
 
 
 class ChoiceReply(ReadReply):

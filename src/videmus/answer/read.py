@@ -55,7 +55,7 @@ class ReadSentence(BaseModel):
 
 
 class ReadReply(BaseModel):
-    sentences: list[ReadSentence] = Field(default=[], max_length=200)
+    sentences: list[ReadSentence] = Field(max_length=200)
     grounding: Annotated[str, Field(json_schema_extra={"enum": list(ORDER)})]
 
 
@@ -64,7 +64,7 @@ class MendedSentence(ReadSentence):
 
 
 class MendReply(BaseModel):
-    sentences: list[MendedSentence] = Field(default=[], max_length=200)
+    sentences: list[MendedSentence] = Field(max_length=200)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ REPLY_TOKENS = 800
 
 
 class GatherReply(BaseModel):
-    pieces: list[Annotated[str, Field(max_length=20)]] = Field(default=[], max_length=500)
+    pieces: list[Annotated[str, Field(max_length=20)]] = Field(max_length=500)
 
 
 def whole_evidence(

@@ -52,10 +52,16 @@ def questions(
     with session.library(record=record, budget_usd=budget, asks=True) as library:
         model = _model(library)
         made: list[Question] = []
-        for name in videos:
-            made += generated(library.evidence(library.video(name).id), model, session.notice)
+        problems: list[str] = []
+        for video in [library.video(name) for name in videos]:
+
+            def told(problem: str, title: str = video.title) -> None:
+                problems.append(f"{title}: {problem}")
+                session.notice(problems[-1])
+
+            made += generated(library.evidence(video.id), model, told)
         write_questions(output, made)
-        document = {"questions": len(made), "file": str(output)}
+        document = {"questions": len(made), "file": str(output), "problems": problems}
         session.show(document, lambda console: console.print(f"{len(made)} questions in {output}"))
 
 

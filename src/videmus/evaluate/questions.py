@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from videmus import clock
 from videmus.evaluate.judge import instructions, judged
 from videmus.evaluate.runs import Ask, Outcome, Question, outcome
 from videmus.model import FACETS, Evidence, content_id
@@ -30,7 +31,7 @@ class MadeQuestion(BaseModel):
 
 
 class MadeQuestions(BaseModel):
-    questions: list[MadeQuestion] = Field(default=[], max_length=60)
+    questions: list[MadeQuestion] = Field(max_length=60)
 
 
 def generated(
@@ -38,17 +39,19 @@ def generated(
 ) -> Iterator[Question]:
     """Questions about every slide that has a consolidated text, at most two of a kind, in order of time.
 
-    A slide whose call failed is told to `on_problem`.
+    A slide that has none, and a video without slide texts, is told to `on_problem` with the reason.
     """
     slides: dict[str, dict[str, Evidence]] = {}
     for row in sorted(rows, key=lambda r: (r.start_ms, r.id)):
         if row.segment and row.kind in ("vision", "narration", "consolidated"):
             slides.setdefault(row.segment, {})[row.kind] = row
     complete = [texts for texts in slides.values() if "consolidated" in texts]
+    if not complete:
+        on_problem("it has no slides with a text that joins picture and speech, and questions are made from those")
     for texts, reply in ask_each(model, ((t, _prompt(t)) for t in complete), MadeQuestions):
         whole = texts["consolidated"]
         if isinstance(reply, CallError):
-            on_problem(f"no questions about the slide at {whole.start_ms} ms: {reply.what}")
+            on_problem(f"no questions about the slide at {clock.format_time(whole.start_ms)}: {reply.what}")
             continue
         counts = dict.fromkeys(KINDS, 0)
         for made in reply.value.questions:
@@ -56,6 +59,9 @@ def generated(
                 counts[made.kind] += 1
                 id = content_id("q", whole.video, whole.segment, made.kind, made.question)
                 yield Question(id, made.question, made.answer, made.kind, whole.video, whole.start_ms, whole.end_ms)
+        if not any(counts.values()):
+            at = clock.format_time(whole.start_ms)
+            on_problem(f"no questions about the slide at {at}: the model's reply holds none of the three kinds")
 
 
 def evaluated(

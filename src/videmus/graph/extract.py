@@ -48,7 +48,7 @@ class FoundName(BaseModel):
 
 
 class Extraction(BaseModel):
-    relations: list[FoundRelation] = []
+    relations: list[FoundRelation]
     also_called: list[FoundName] = []
 
 
@@ -61,7 +61,7 @@ class Support(BaseModel):
 
 
 class Intervals(BaseModel):
-    supports: list[Support] = []
+    supports: list[Support]
 
 
 def extract(

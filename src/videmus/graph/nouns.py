@@ -21,7 +21,7 @@ AT_ONCE = 150
 class NounGroups(BaseModel):
     """Groups of numbers of nouns with one meaning."""
 
-    groups: list[list[int]] = []
+    groups: list[list[int]]
 
 
 def same_nouns(names: Iterable[str], model: LanguageModel) -> dict[str, str]:

@@ -31,7 +31,7 @@ class Misheard(BaseModel):
 
 
 class KeywordsReply(BaseModel):
-    keywords: list[Term] = Field(default=[], max_length=100)
+    keywords: list[Term] = Field(max_length=100)
     misheard: list[Misheard] = Field(default=[], max_length=100)
 
 

@@ -37,7 +37,7 @@ class Statement(BaseModel):
 
 
 class MapReply(BaseModel):
-    statements: list[Statement] = Field(default=[], max_length=200)
+    statements: list[Statement] = Field(max_length=200)
     terms: list[Line] = Field(default=[], max_length=200)
 
 
@@ -52,8 +52,8 @@ class SummaryLine(BaseModel):
 
 
 class ReduceReply(BaseModel):
-    chapters: list[ChapterReply] = Field(default=[], max_length=200)
-    summary: list[SummaryLine] = Field(default=[], max_length=100)
+    chapters: list[ChapterReply] = Field(max_length=200)
+    summary: list[SummaryLine] = Field(max_length=100)
     terms: list[Line] = Field(default=[], max_length=200)
 
 
