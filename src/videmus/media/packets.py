@@ -12,7 +12,7 @@ cut, and its later parts, which cannot be decoded without the earlier ones, say 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -70,16 +70,23 @@ class Group:
 
 
 class Shown:
-    """A decoded picture: when it came on screen, its small luma plane, and its colours in full on demand."""
+    """A decoded picture: when it came on screen, and, on demand, its small luma plane and its colours in full."""
 
-    __slots__ = ("_frame", "_reader", "at_ms", "key", "luma")
+    __slots__ = ("_frame", "_luma", "_reader", "at_ms", "key")
 
-    def __init__(self, reader: PacketReader, frame: Any, at_ms: int, luma: NDArray[np.uint8]) -> None:
+    def __init__(self, reader: PacketReader, frame: Any, at_ms: int) -> None:
         self._reader = reader
         self._frame = frame
+        self._luma: NDArray[np.uint8] | None = None
         self.at_ms = at_ms
         self.key = bool(frame.key_frame)
-        self.luma = luma
+
+    @property
+    def luma(self) -> NDArray[np.uint8]:
+        """Height × width, as wide as the reader's `width`."""
+        if self._luma is None:
+            self._luma = self._reader.luma(self._frame)
+        return self._luma
 
     def rgb(self) -> NDArray[np.uint8]:
         """Height × width × 3, upright, square pixels."""
@@ -212,10 +219,17 @@ class PacketReader:
         return None
 
     def pictures(
-        self, group: Group, *, from_ms: int = 0, until_ms: int | None = None, spacing_ms: int = 100
-    ) -> Iterator[Shown]:
+        self,
+        group: Group,
+        *,
+        from_ms: int = 0,
+        until_ms: int | None = None,
+        spacing_ms: int = 100,
+        wanted: Callable[[int], bool] = lambda at_ms: True,
+    ) -> Generator[Shown]:
         """The group's pictures from `from_ms` to `until_ms`, at least `spacing_ms` apart (what lies before is decoded and
-        not shown). Where every packet is a keyframe only those wanted are decoded."""
+        not shown). Where every packet is a keyframe only those wanted are decoded. At times that are not `wanted`, only what
+        later pictures refer to is decoded, and given."""
         ends_here = until_ms is not None
         packets = group.packets
         if ends_here:
@@ -225,7 +239,9 @@ class PacketReader:
         due = from_ms
         first = None if group.continues else group.start_ms
         drain = ends_here or not group.open_end
-        for frame in self._through(self._dense, packets, drain=drain, from_ms=from_ms):
+        for frame in self._through(
+            self._dense, packets, drain=drain, wanted=lambda t: t >= from_ms - WARM_MS and wanted(t)
+        ):
             at_ms = self._ms(frame.pts if frame.pts is not None else frame.dts)
             if at_ms is None or at_ms < due or (first is not None and at_ms < first):
                 continue
@@ -242,16 +258,17 @@ class PacketReader:
                 due = at_ms + spacing_ms
         return chosen
 
-    def _through(self, decoder: Any, packets: list[Any], *, drain: bool, from_ms: int = 0) -> Iterator[Any]:
-        """Frames of the packets in order of display. `drain` gives the delayed ones too, and readies the decoder anew. Well
-        before `from_ms` only what later frames refer to is decoded."""
+    def _through(
+        self, decoder: Any, packets: list[Any], *, drain: bool, wanted: Callable[[int], bool] | None = None
+    ) -> Iterator[Any]:
+        """Frames of the packets in order of display. `drain` gives the delayed ones too, and readies the decoder anew. Where
+        not `wanted`, only what later frames refer to is decoded."""
         sparse = self.fps > NONREF_ABOVE_FPS
         try:
             for packet in [*packets, None] if drain else packets:
-                if decoder is self._dense and not sparse:
-                    at_ms = None if packet is None else self._ms(packet.pts)
-                    early = at_ms is not None and at_ms < from_ms - WARM_MS
-                    decoder.skip_frame = "NONREF" if early else "DEFAULT"
+                if wanted is not None and not sparse and packet is not None:
+                    at_ms = self._ms(packet.pts)
+                    decoder.skip_frame = "DEFAULT" if at_ms is None or wanted(at_ms) else "NONREF"
                 try:
                     frames = decoder.decode(packet)
                 except av.error.EOFError:
@@ -267,12 +284,15 @@ class PacketReader:
 
     def _shown(self, frame: Any) -> Shown:
         at_ms = self._ms(frame.pts if frame.pts is not None else frame.dts)
+        return Shown(self, frame, at_ms or 0)
+
+    def luma(self, frame: Any) -> NDArray[np.uint8]:
         height = max(2, round(self.width * frame.height / max(1, frame.width)))
         small = self._small.reformat(
             frame, width=self.width, height=height, format="gray", interpolation="AREA", threads=1
         )
-        luma: NDArray[Any] = small.to_ndarray()
-        return Shown(self, frame, at_ms or 0, luma)
+        plane: NDArray[Any] = small.to_ndarray()
+        return plane
 
     def rgb(self, frame: Any) -> NDArray[np.uint8]:
         turns = round(frame.rotation / 90) % 4

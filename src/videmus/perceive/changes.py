@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,6 +141,16 @@ def _changed_boxes(
     return motion.boxes(motion.widened(changed, 2), 6, pad=3)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How a group ends: the next one and its keyframe, None where there is none; `restless`: its own packets all carry news."""
+
+    group: Group
+    upcoming: Shown | None
+    following: Group | None
+    restless: bool
+
+
 class _Watch:
     """Chooses what of each group is decoded, and feeds the tracker."""
 
@@ -150,7 +161,8 @@ class _Watch:
         self.lengths: deque[int] = deque(maxlen=30)
         self.lead_ms = max(settings.lead_ms, round(2 * REORDERED * 1000 / reader.fps))
         self.near = max(8, round(settings.near_ms * reader.fps / 1000))
-        self.tail: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.earlier = self.later = self.times = np.zeros(0, np.int64)
+        self.passed: list[Shown] = []
 
     def periods(self, progress: Callable[[int], None] | None) -> Iterator[Period]:
         groups = self.reader.groups()
@@ -178,69 +190,128 @@ class _Watch:
         self._learn(group)
         chained = group.continues or group.open_end
         if shown is None or chained:
-            yield from map(_sample, self.reader.pictures(group, spacing_ms=self.settings.sample_ms))
+            for picture in self.reader.pictures(group, spacing_ms=self._spacing(group)):
+                yield from map(_sample, self._due(picture))
             return
+        self.passed.clear()
         restless = self._restless(group)
         self.tracker.busy = restless
         yield _sample(shown)
-        spans = [(e - self.lead_ms, e + self.settings.tail_ms) for e in self._events(group)]
+        ending = _Ending(group, upcoming, following, restless)
+        spans = self._around(self._events(group, self.settings.outlier_keyframe))
         if group.start_ms < self.settings.learn_ms or self.tracker.must_learn:
             spans.append((group.start_ms, group.start_ms + self.settings.learn_ms))
-        searching = upcoming is not None and self._slow_change(group, upcoming, restless, following)
+        searching = not spans and self._slow_change(ending)
+        if searching and not self.tracker.mostly_moving:
+            spans = self._around(self._events(group, 0))
         if spans or searching:
-            yield from self._dense(group, shown, spans, upcoming if searching else None)
+            yield from self._dense(shown, spans, ending)
         if self.tracker.last is not None and group.next_ms is not None and not restless:
             yield Sample(max(self.tracker.last.at_ms, group.next_ms - 1), self.tracker.last.luma)
 
     def _dense(
-        self, group: Group, shown: Shown, spans: list[tuple[int, int]], sought: Shown | None
+        self, shown: Shown, spans: list[tuple[int, int]], ending: _Ending, checked: bool = False
     ) -> Iterator[Sample]:
-        """Samples of the spans. Between them only the decoder works; past the last, until the picture has settled. With
-        `sought`, the next keyframe, all pictures until the one on screen is like it."""
+        """Samples of the spans; between them only the decoder works. The pictures on both sides of what is left out must be
+        alike: else a change lies there that no packet told, and all from there on is looked at (`checked`). Past the last
+        span, until the picture has settled, and, where the next keyframe is still another picture, until that is found."""
+        tracker = self.tracker
         end = max((e for _, e in spans), default=0)
-        until = end + self.settings.unrest_ms
-        checked = shown.at_ms
-        for picture in self.reader.pictures(
-            group,
-            from_ms=max(shown.at_ms + 1, 0 if sought is not None else min(s for s, _ in spans)),
-            until_ms=until if sought is None and until < max(group.times) else None,
-            spacing_ms=self.settings.sample_ms,
-        ):
-            if sought is not None and self.tracker.settled and picture.at_ms - checked >= self.settings.fade_ms:
-                checked = picture.at_ms
-                if not self.tracker.differs(sought.luma):
-                    sought = None  # what differed moves, as is known by now, or the change is found
-            wanted = sought is not None or any(s <= picture.at_ms <= e for s, e in spans)
-            if self.tracker.settled and not wanted:
-                if picture.at_ms > end:
+        sought = ending.upcoming if (not spans or tracker.mostly_moving) and self._slow_change(ending) else None
+        sought_ms = shown.at_ms if sought is not None else None
+        gap_ms = None
+
+        def wanted(at_ms: int) -> bool:
+            return sought is not None or not tracker.settled or any(s <= at_ms <= e for s, e in spans)
+
+        first = 0 if sought is not None else min((s for s, _ in spans), default=0)
+        pictures = self.reader.pictures(
+            ending.group, from_ms=max(shown.at_ms + 1, first), spacing_ms=self._spacing(ending.group), wanted=wanted
+        )
+        with closing(pictures):
+            for picture in pictures:
+                if sought is not None and tracker.settled and picture.at_ms - (sought_ms or 0) >= self.settings.fade_ms:
+                    sought_ms = picture.at_ms
+                    if not tracker.differs(sought.luma):
+                        sought = None  # what differed moves, as is known by now, or the change is found
+                if tracker.settled and not wanted(picture.at_ms):
+                    if picture.at_ms <= end:
+                        continue
+                    if sought_ms is not None or not self._slow_change(ending):
+                        break
+                    sought, sought_ms = ending.upcoming, picture.at_ms
+                due = self._due(picture)
+                if not due:
+                    continue
+                last = tracker.last
+                if last is not None and not tracker.busy and picture.at_ms - last.at_ms > self.settings.settle_ms:
+                    if not checked and tracker.differs(picture.luma):
+                        gap_ms = last.at_ms + 1
+                        break
+                    yield Sample(picture.at_ms - 1, last.luma)
+                yield from map(_sample, due)
+                if sought is None and picture.at_ms > end - self.settings.tail_ms and self._arrived(ending):
                     break
-                continue
-            last = self.tracker.last
-            if last is not None and not self.tracker.busy and picture.at_ms - last.at_ms > self.settings.settle_ms:
-                yield Sample(picture.at_ms - 1, last.luma)  # no packet told of a change in between
-            yield _sample(picture)
+        if gap_ms is not None:
+            yield from self._dense(shown, [(gap_ms, end)], ending, checked=True)
+        else:
+            yield from map(_sample, self._stirring(self.passed[-1:]))
+
+    def _arrived(self, ending: _Ending) -> bool:
+        """Whether what is on screen at rest is the next keyframe's picture already."""
+        learning = self.tracker.must_learn or ending.group.start_ms < self.settings.learn_ms
+        if ending.upcoming is None or learning or not self.tracker.settled or self.tracker.mostly_moving:
+            return False
+        return not self.tracker.differs(ending.upcoming.luma)
+
+    # ------------------------------------------------------------ which pictures are looked at
+
+    def _spacing(self, group: Group) -> int:
+        """Of keyframes alone each picture costs as much as any other."""
+        return self.settings.sample_ms if group.keys.all() else self.settings.fine_ms
+
+    def _due(self, picture: Shown) -> list[Shown]:
+        """The pictures to look at by now. At rest one in `motion_ms` does; where that one begins to differ, those passed over
+        before it come first, so that a change is dated to the picture."""
+        last = self.tracker.last
+        step = self.settings.motion_ms if self.tracker.settled else self.settings.sample_ms
+        if last is not None and picture.at_ms - last.at_ms < step:
+            self.passed.append(picture)
+            return []
+        return self._stirring([picture]) or [picture]
+
+    def _stirring(self, latest: list[Shown]) -> list[Shown]:
+        """What was passed over, and the latest picture after it, if that begins to differ; forgotten otherwise."""
+        passed, self.passed = self.passed, []
+        if not (latest and passed and self.tracker.settled and self.tracker.stirs(latest[-1].luma)):
+            return []
+        return passed if latest[-1] is passed[-1] else [*passed, *latest]
 
     # ------------------------------------------------------------ what the packets tell
+
+    def _around(self, events: list[int]) -> list[tuple[int, int]]:
+        return [(e - self.lead_ms, e + self.settings.tail_ms) for e in events]
 
     def _learn(self, group: Group) -> None:
         if group.next_ms is not None:
             self.lengths.append(group.next_ms - group.start_ms)
-
-    def _events(self, group: Group) -> list[int]:
-        """Times of packets far above those before them, or those after: a still picture before, or after, a change."""
         order = np.argsort(group.times_ms, kind="stable")
-        times, sizes = group.times_ms[order], group.sizes[order]
-        small = ~group.keys[order]
-        earlier, self.tail = self.tail, sizes[small][-self.near :]
-        least = self.settings.outlier_keyframe * float(group.sizes[group.keys].max(initial=0) or sizes.max())
-        line = np.concatenate([earlier, sizes[small]])
+        small = order[~group.keys[order]]
+        self.earlier, self.later = self.later[-self.near :], group.sizes[small]
+        self.times = group.times_ms[small]
+
+    def _events(self, group: Group, least: float) -> list[int]:
+        """Times of packets far above those before them, or those after (a still picture before, or after, a change), and above
+        the share `least` of the group's keyframe."""
+        bound = least * float(group.sizes[group.keys].max(initial=0) or group.sizes.max())
+        line = np.concatenate([self.earlier, self.later])
         found = []
-        for i in np.nonzero(sizes[small] > least)[0]:
-            at = i + len(earlier)
+        for i in np.nonzero(self.later > max(bound, float(np.median(line)) if len(line) else 0))[0]:
+            at = i + len(self.earlier)
             before, after = line[max(0, at - self.near) : at], line[at + 1 + REORDERED : at + 1 + REORDERED + self.near]
             usual = min((float(np.percentile(w, 85)) for w in (before, after) if len(w) >= 4), default=0.0)
             if line[at] > self.settings.outlier_times * usual:
-                found.append(int(times[small][i]))
+                found.append(int(self.times[i]))
         return found
 
     def _restless(self, group: Group) -> bool:
@@ -250,14 +321,17 @@ class _Watch:
             return False
         return bool(np.median(group.sizes[~keys]) > self.settings.restless_share * group.sizes[keys].max())
 
-    def _slow_change(self, group: Group, upcoming: Shown, restless: bool, following: Group | None) -> bool:
+    def _slow_change(self, ending: _Ending) -> bool:
         """The picture at the group's end is another, though no packet told, and its end is no scene cut of the encoder's."""
+        group, upcoming = ending.group, ending.upcoming
+        if upcoming is None:
+            return False
         on_time = (group.next_ms or 0) - group.start_ms >= 0.97 * max(self.lengths)
         if self.tracker.mostly_moving:
-            return restless and on_time and following is not None and not self._restless(following)
-        if not self.tracker.differs(upcoming.luma):
+            return ending.restless and on_time and ending.following is not None and not self._restless(ending.following)
+        if not (on_time or ending.restless or bool(group.keys.all())):
             return False
-        return bool(group.keys.all()) or restless or on_time
+        return self.tracker.differs(upcoming.luma)
 
 
 def _sample(shown: Shown) -> Sample:

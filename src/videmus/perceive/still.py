@@ -145,6 +145,16 @@ class Tracker:
             return self.material(changed)
         return self.material(self._changed(self.period, luma))
 
+    def stirs(self, luma: Luma) -> bool:
+        """Whether something at rest begins to differ, as at the beginning of a fade: a lower bar than a change's. Where most of
+        the picture moves, only a cut counts."""
+        if self.period is None or self.last is None:
+            return False
+        if self._mostly_moves(self.period):
+            return motion.likeness(luma, self.last.luma) < self.settings.cut_likeness
+        begun = motion.differing(luma, self.period.luma(), self.settings.stir_level) & ~self._moving(self.period)
+        return int(np.count_nonzero(begun)) >= self.settings.change_pixels
+
     def material(self, changed: Mask) -> bool:
         """More than a pointer: any region larger than one, or many small ones."""
         count = int(np.count_nonzero(changed))
