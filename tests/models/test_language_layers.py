@@ -339,6 +339,60 @@ def test_a_count_beyond_its_bound_stretches_the_next_bounds():
     assert budget.spent_usd <= 0.40
 
 
+def test_a_call_that_may_fit_once_others_are_settled_waits_for_them():
+    budget = Budget(0.03)
+    budget.reserve(0.02, "scene")
+    failed: list[BaseException] = []
+
+    def second() -> None:
+        try:
+            budget.reserve(0.02, "scene")
+        except BudgetError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    thread.join(0.05)
+    assert thread.is_alive() and not failed, "it waits"
+    budget.settle(0.02, 0.005)
+    thread.join(5)
+    assert not thread.is_alive() and not failed
+    budget.settle(0.02, 0.02)
+    assert budget.spent_usd == pytest.approx(0.025)
+
+
+def test_calls_side_by_side_spend_a_budget_as_far_as_calls_in_a_row():
+    def asked(concurrency: int) -> int:
+        budget = Budget(0.05)
+        scripted = ScriptedModel(lambda p, r: YES, cost=DEAR, concurrency=concurrency)
+        model = Budgeted(scripted, budget, Price(5.0, 20.0))
+        prompts = ((n, replace(PROMPT, instructions=f"{n}", max_tokens=400)) for n in range(20))
+        with pytest.raises(BudgetError):
+            list(ask_each(model, prompts, Verdict))
+        return len(scripted.prompts)
+
+    assert asked(8) == asked(1) >= 3
+
+
+def test_a_call_that_can_never_fit_ends_it_at_once_and_the_sum_adds_up():
+    budget = Budget(0.0001)
+    with pytest.raises(BudgetError) as caught:
+        budget.reserve(0.00234, "keywords")
+    assert caught.value.what == (
+        "the budget of $0.0001 ends here: $0.0000 are spent, and the next call (keywords) may cost up to $0.0023"
+    )
+    budget = Budget(0.05)
+    budget.reserve(0.01, "scene")
+    budget.settle(0.01, 0.03)
+    budget.reserve(0.012345, "scene")
+    with pytest.raises(BudgetError) as caught:
+        budget.reserve(0.02000001, "keywords")
+    assert caught.value.what == (
+        "the budget of $0.05 ends here: $0.03000000 are spent, $0.01234500 are set aside for calls in flight, and the"
+        " next call (keywords) may cost up to $0.02000001"
+    )
+
+
 def test_after_a_budget_ended_cached_replies_go_on_without_paying():
     kept, budget = MemoryCache(), Budget(0.04)
     model = Cached(Budgeted(ScriptedModel(lambda p, r: YES, cost=DEAR), budget, Price(5.0, 20.0)), kept)

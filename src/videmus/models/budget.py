@@ -1,13 +1,14 @@
 """A budget in US dollars: before each call the most that it can cost is set aside; what would exceed the budget is
 not sent.
 
-Shared by all models of a run. Cached replies pass outside of it and cost nothing, so that a run whose budget ended
+A call mostly costs less than was set aside for it: one that does not fit beside calls in flight waits until they are
+settled. Shared by all models of a run. Cached replies pass outside of it and cost nothing, so that a run whose budget ended
 goes on later without paying twice.
 """
 
 from __future__ import annotations
 
-from threading import Lock
+from threading import Condition, Lock
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -27,24 +28,43 @@ class Budget:
     def __init__(self, limit_usd: float) -> None:
         self.limit_usd = limit_usd
         self.spent_usd = 0.0
-        self._reserved = 0.0
-        self._lock = Lock()
+        self._in_flight: list[float] = []
+        self._settled = Condition()
 
     def reserve(self, usd: float, stage: str) -> None:
-        """Set `usd` aside, or raise BudgetError when spent, set aside and this together exceed the limit."""
-        with self._lock:
-            if self.spent_usd + self._reserved + usd > self.limit_usd:
-                raise BudgetError(
-                    f"the budget of ${self.limit_usd:.2f} ends here: ${self.spent_usd:.4f} are spent, and the "
-                    f"next call ({stage}) may cost up to ${usd:.4f}",
-                    next="raise --budget and give the command again; what was answered is not paid again",
-                )
-            self._reserved += usd
+        """Set `usd` aside, waiting while calls in flight leave too little for it.
+
+        Raises BudgetError when what is spent and this exceed the limit: then no wait helps.
+        """
+        with self._settled:
+            while self.spent_usd + usd <= self.limit_usd < self.spent_usd + sum(self._in_flight) + usd:
+                self._settled.wait()
+            if self.spent_usd + usd > self.limit_usd:
+                raise self._ended(usd, stage)
+            self._in_flight.append(usd)
 
     def settle(self, reserved: float, spent: float) -> None:
-        with self._lock:
-            self._reserved -= reserved
+        """A call for which `reserved` was set aside is over and cost `spent`."""
+        with self._settled:
+            self._in_flight.remove(reserved)
             self.spent_usd += spent
+            self._settled.notify_all()
+
+    def _ended(self, usd: float, stage: str) -> BudgetError:
+        spent, aside = self.spent_usd, sum(self._in_flight)
+        digits = next(d for d in (*range(4, 12), 12) if d == 12 or round(spent, d) + round(usd, d) > self.limit_usd)
+        held = f"${aside:.{digits}f} are set aside for calls in flight, " if self._in_flight else ""
+        return BudgetError(
+            f"the budget of ${_short(self.limit_usd)} ends here: ${spent:.{digits}f} are spent, {held}and the next call"
+            f" ({stage}) may cost up to ${usd:.{digits}f}",
+            next="raise --budget and give the command again; what was answered is not paid again",
+        )
+
+
+def _short(usd: float) -> str:
+    """A limit as it was typed: cents, and further decimals where there are any."""
+    cents, _, decimals = f"{usd:.9f}".rstrip("0").partition(".")
+    return f"{cents}.{decimals:0<2}"
 
 
 class Budgeted(Layer):
