@@ -6,12 +6,16 @@ Enters: the nouns of `model`. Leaves: plain dicts. Knows nothing of terminals or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from videmus import clock
 from videmus.model import Answer, Citation, Correction, Moment, Segment, Video, to_plain
 from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
+
+if TYPE_CHECKING:
+    from videmus.search.frames import FoundFrame
 
 Document = dict[str, Any]
 
@@ -102,6 +106,17 @@ def moment(item: Moment) -> Document:
         "text": item.text,
         "score": round(item.score, 4),
         "evidence": list(item.evidence),
+    }
+
+
+def found_frame(item: FoundFrame, title: str, picture: Path) -> Document:
+    return {
+        "frame": item.frame.id,
+        "video": item.frame.video,
+        "title": title,
+        "at_ms": item.frame.at_ms,
+        "score": round(item.score, 4),
+        "picture": str(picture),
     }
 
 

@@ -16,7 +16,9 @@ from videmus import clock
 from videmus.answer.citations import moment_url
 from videmus.errors import LibraryError, MediaError, UsageError
 from videmus.exports import chapters, evidence_file, graph, notes, slides
+from videmus.ingest.add import media_path
 from videmus.media import pictures, subtitles
+from videmus.media.cut import cut, save_frame
 from videmus.model import Evidence, Frame, NarrationDetail, Scope, Segment, Video
 from videmus.segment.assign import placed
 from videmus.store.graph import Fact
@@ -116,11 +118,47 @@ def write_graph(facts: Sequence[Fact], output: Path) -> Path:
     return _written(output, makers[output.suffix.lower()](edges).encode())
 
 
+def clip(store: Store, video: Video, span: tuple[int, int], output: Path | None = None, *, force: bool = False) -> Path:
+    """Cut the span (ms) out of the video's file, exact to the frame. Raises UsageError, MediaError."""
+    path = _file_of(store, video)
+    first, last = span
+    if last <= first:
+        times = f"{clock.format_time(first)}–{clock.format_time(last)}"
+        raise UsageError("the clip ends before it begins", where=times, next="give the start first")
+    return cut(
+        path, first, last, output or _named(video, first, ".mp4" if video.has_video else ".m4a"), overwrite=force
+    )
+
+
+def frame(store: Store, video: Video, at_ms: int, output: Path | None = None, *, force: bool = False) -> Path:
+    """Save the picture on screen at a time. Raises UsageError, MediaError."""
+    path = _file_of(store, video)
+    if not video.has_video:
+        raise UsageError("there are no pictures in it", where=video.title, next="`videmus clip` cuts out sound")
+    return save_frame(path, at_ms, output or _named(video, at_ms, ".png"), overwrite=force)
+
+
 def file_name(title: str) -> str:
     """A title as a file's name on every system, without an ending."""
     kept = re.sub(r'[<>:"/\\|?*\x00-\x1f\ud800-\udfff]', "_", title).strip(" .")
     kept = kept.encode()[:NAME_BYTES].decode(errors="ignore").strip(" .")
     return f"{kept}_" if kept.upper() in RESERVED else kept or "video"
+
+
+def _named(video: Video, at_ms: int, ending: str) -> Path:
+    return Path(f"{file_name(video.title)} {clock.format_time(at_ms)}".replace(":", ".") + ending)
+
+
+def _file_of(store: Store, video: Video) -> Path:
+    path = media_path(store, video)
+    if path and not (video.has_video or video.has_audio):
+        next = "add the video that it belongs to"
+        raise UsageError("there is no picture and no sound in it, only text", where=video.title, next=next)
+    if path is None:
+        raise MediaError(
+            "the video's file is not on this machine", where=video.source, next="add the file again where it is now"
+        )
+    return path
 
 
 def _notes(store: Store, video: Video, relative: dict[str, str]) -> str:

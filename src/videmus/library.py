@@ -10,13 +10,14 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from videmus import clock, config
 from videmus.config import Settings
-from videmus.errors import AmbiguousError, MediaError, NotFoundError, UsageError
+from videmus.errors import NotFoundError, UsageError
 from videmus.model import (
     EVIDENCE_KINDS,
     FACETS,
@@ -37,6 +38,7 @@ from videmus.model import (
     Step,
     Video,
 )
+from videmus.typed import Clock, Times, milliseconds, named, one_of
 
 if TYPE_CHECKING:
     from videmus.answer.asking import Mode
@@ -44,22 +46,9 @@ if TYPE_CHECKING:
     from videmus.ingest.pipeline import Events
     from videmus.models.minds import Minds
     from videmus.people import People
+    from videmus.search.frames import FoundFrame
     from videmus.segment.timeline import Timeline
     from videmus.store.protocol import Store, Work
-
-T = TypeVar("T")
-
-WATCH_SECONDS = 2.0
-"""How often a watched folder is looked at."""
-
-PART_OF_A_TITLE = 3
-"""Fewer letters of a title name no video: they stand in too many."""
-
-Times = int | str | None
-"""A time inside a video: milliseconds as an int, or as people type it: "754" (seconds), "12:34", "1:02:03", "12m34s"."""
-
-Clock = int | str | datetime | None
-"""A wall-clock time: milliseconds (see `model`), a datetime, or one of `clock`'s written forms."""
 
 
 class Library:
@@ -133,18 +122,7 @@ class Library:
         """
         if exact := self.store.video(name):
             return exact
-        everything = self.videos()
-        folded = name.casefold().strip()
-        fitting = [v for v in everything if v.id.startswith(name)] if len(name) >= 3 else []
-        fitting = fitting or [v for v in everything if v.title.casefold() == folded]
-        fitting = fitting or [v for v in everything if Path(v.source).name.casefold() == folded]
-        fitting = fitting or [v for v in everything if len(folded) >= PART_OF_A_TITLE and folded in v.title.casefold()]
-        if len(fitting) == 1:
-            return fitting[0]
-        if not fitting:
-            raise NotFoundError("no video of that id or title", where=name, next="`videmus list` shows all")
-        listed = "; ".join(f"{v.id} {v.title}" for v in fitting)
-        raise AmbiguousError(f"{len(fitting)} videos fit {name!r}", where=listed, next="use an id")
+        return named(self.videos(), name)
 
     def work(self, video: str) -> list[Work]:
         """What each stage did for the video: state, reason, seconds, calls, cost."""
@@ -152,7 +130,7 @@ class Library:
 
     def segments(self, video: str, kind: SegmentKind | None = None) -> list[Segment]:
         """The video's segments in order of time; raises UsageError for an unknown kind."""
-        return self.store.segments(Scope(video=self.video(video).id), _one_of(kind, SEGMENT_KINDS, "kind"))
+        return self.store.segments(Scope(video=self.video(video).id), one_of(kind, SEGMENT_KINDS, "kind"))
 
     def evidence(
         self, video: str, kind: EvidenceKind | None = None, *, start_ms: int | None = None, end_ms: int | None = None
@@ -163,7 +141,7 @@ class Library:
         """
         from videmus.segment.assign import placed
 
-        kind = _one_of(kind, EVIDENCE_KINDS, "kind")
+        kind = one_of(kind, EVIDENCE_KINDS, "kind")
         scope = Scope(video=self.video(video).id, start=start_ms, end=end_ms)
         rows = self.store.speakers.named(self.store.evidence(scope, [kind] if kind else None))
         return placed(rows, self.store.segments(Scope(video=scope.video), "slide"))
@@ -287,35 +265,18 @@ class Library:
         `options` as in `add_all`. Raises UsageError for what is no folder.
         """
         from videmus.ingest.pipeline import Silent
-        from videmus.ingest.sources import in_folder
+        from videmus.ingest.watching import watch
 
-        told = events or Silent()
-        include, exclude = options.pop("include", ()), options.pop("exclude", ())
-        paths = [Path(f).expanduser().resolve() for f in folders]
-        if missing := [str(p) for p in paths if not p.is_dir()]:
-            raise UsageError("only folders are watched", where=", ".join(missing), next="name a folder")
-        seen: dict[str, tuple[int, int] | None] | None = None
-        added: dict[str, Video] = {}
-        while not self.stop.is_set():
-            now = {str(s): _stamp(s.path) for p in paths for s in in_folder(p, include, exclude)}
-            before = seen or {}
-            if new := [name for name, stamp in now.items() if before.get(name) != stamp and Path(name).exists()]:
-                added |= {video.id: video for video in self.add_all(new, events=events, **options)}
-            if seen is None or new:
-                told.notice("watching; Ctrl-C ends")
-            seen = now
-            try:
-                self.stop.wait(WATCH_SECONDS)
-            except KeyboardInterrupt:
-                break
-        return list(added.values())
+        patterns = {name: options.pop(name, ()) for name in ("include", "exclude")}
+        add = partial(self.add_all, events=events, **options)
+        return watch(folders, add, events or Silent(), self.stop, **patterns)
 
     # ------------------------------------------------------------ taking out
 
     def shown_kind(self, video: str, kind: str | None = None) -> SegmentKind | None:
         """The kind of segment a person wants to see first: the one asked for, else slides, clips or windows."""
         if kind is not None:
-            return cast("SegmentKind | None", _one_of(kind, SEGMENT_KINDS, "kind"))
+            return cast("SegmentKind | None", one_of(kind, SEGMENT_KINDS, "kind"))
         scope = Scope(video=self.video(video).id)
         kinds: tuple[SegmentKind, ...] = ("slide", "clip", "window")
         return next((k for k in kinds if self.store.segments(scope, k)), None)
@@ -373,42 +334,36 @@ class Library:
         self, video: str, start: Times, end: Times, output: str | Path | None = None, *, force: bool = False
     ) -> Path:
         """Cut [start, end) out of the video's file; exact to the frame. Raises MediaError, UsageError."""
-        from videmus.exporting import file_name
-        from videmus.media.cut import cut
+        from videmus import exporting
 
-        found, path = self._with_file(video)
-        first, last = self._inside(found, start), self._inside(found, end)
-        if last <= first:
-            raise UsageError("the clip ends before it begins", where=f"{start}–{end}", next="give the start first")
-        ending = ".mp4" if found.has_video else ".m4a"
-        name = f"{file_name(found.title)} {clock.format_time(first)}".replace(":", ".") + ending
-        return cut(path, first, last, Path(output) if output else Path(name), overwrite=force)
+        found = self.video(video)
+        span = self._inside(found, start), self._inside(found, end)
+        return exporting.clip(self.store, found, span, Path(output) if output else None, force=force)
 
     def frame(self, video: str, time: Times, output: str | Path | None = None, *, force: bool = False) -> Path:
         """Save the picture on screen at a time. Raises MediaError, UsageError."""
-        from videmus.exporting import file_name
-        from videmus.media.cut import save_frame
-
-        found, path = self._with_file(video)
-        if not found.has_video:
-            raise UsageError("there are no pictures in it", where=found.title, next="`videmus clip` cuts out sound")
-        at_ms = self._inside(found, time)
-        name = f"{file_name(found.title)} {clock.format_time(at_ms)}".replace(":", ".") + ".png"
-        return save_frame(path, at_ms, Path(output) if output else Path(name), overwrite=force)
-
-    def _with_file(self, video: str) -> tuple[Video, Path]:
-        from videmus.ingest.add import media_path
+        from videmus import exporting
 
         found = self.video(video)
-        path = media_path(self.store, found)
-        if path and not (found.has_video or found.has_audio):
-            next = "add the video that it belongs to"
-            raise UsageError("there is no picture and no sound in it, only text", where=found.title, next=next)
-        if path is None:
-            raise MediaError(
-                "the video's file is not on this machine", where=found.source, next="add the file again where it is now"
-            )
-        return found, path
+        at_ms = self._inside(found, time)
+        return exporting.frame(self.store, found, at_ms, Path(output) if output else None, force=force)
+
+    def frames_like(self, of: str, time: Times, *, limit: int = 20, **scope: Any) -> tuple[Frame, list[FoundFrame]]:
+        """The kept picture that was on screen at a time `of` a video, and others that look like it, most alike first.
+
+        Without a model, by perceptual hashes. Scope: see `scope` (default: the whole library). Raises UsageError for a time
+        outside the video and for a video without kept pictures.
+        """
+        from videmus.search.frames import frames_like
+
+        found = self.video(of)
+        at_ms = self._inside(found, time)
+        shown = self.store.frames(Scope(video=found.id, end=at_ms + 1)) or self.frames(found.id)[:1]
+        if not shown:
+            raise UsageError("no picture of it is kept", where=found.title, next="`videmus show` says what was not run")
+        gap_ms = self.settings.agent.frame_gap_ms
+        alike = frames_like(self.store.frame_vectors, shown[-1], self.scope(**scope), limit, gap_ms=gap_ms)
+        return shown[-1], list(alike.frames)
 
     def _inside(self, video: Video, time: Times) -> int:
         at_ms = milliseconds(time) or 0
@@ -495,8 +450,8 @@ class Library:
             after=self._clock(after, recording),
             before=self._clock(before, recording),
             at=self._clock(at, recording),
-            stream=cast("EvidenceKind | None", _one_of(stream, EVIDENCE_KINDS, "stream")),
-            facet=cast("Facet | None", _one_of(facet, FACETS, "facet")),
+            stream=cast("EvidenceKind | None", one_of(stream, EVIDENCE_KINDS, "stream")),
+            facet=cast("Facet | None", one_of(facet, FACETS, "facet")),
             speaker=speaker,
         )
 
@@ -511,21 +466,3 @@ class Library:
         """A wall-clock time on the recording's first day (without a recording: the library's)."""
         starts = [v.recorded_at for v in self.store.videos(Scope(recording=recording)) if v.recorded_at is not None]
         return min(starts, default=None)
-
-
-def milliseconds(value: Times) -> int | None:
-    """A time inside a video as milliseconds; raises UsageError for text that is no time."""
-    return clock.parse_time(value) if isinstance(value, str) else value
-
-
-def _stamp(path: Path | None) -> tuple[int, int] | None:
-    if path is None or not path.exists():
-        return None
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
-
-
-def _one_of(value: T | None, known: Sequence[T], name: str) -> T | None:
-    if value is not None and value not in known:
-        raise UsageError(f"unknown {name} {value!r}", next=f"one of: {', '.join(map(str, known))}")
-    return value

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from videmus import clock
 from videmus.errors import NotFoundError, UsageError
+from videmus.typed import Times, milliseconds
 
 if TYPE_CHECKING:
-    from videmus.library import Library, Times
+    from videmus.library import Library
     from videmus.model import EntityKind, Video
     from videmus.store.graph import Fact, Known
     from videmus.store.speakers import Voice
@@ -94,7 +94,7 @@ class People:
         found = [self.library.video(video)] if video else self.library.videos()
         speaking = {voice.video for voice in self.library.store.speakers.voices() if voice.label == label}
         ids = [v.id for v in found if v.id in speaking]
-        self.library.store.speakers.name(label, name, ids, start_ms=_typed(start), end_ms=_typed(end))
+        self.library.store.speakers.name(label, name, ids, start_ms=milliseconds(start), end_ms=milliseconds(end))
         self._renamed(v for v in found if v.id in speaking)
 
     def undo_voice(self) -> None:
@@ -106,7 +106,3 @@ class People:
         """The graph takes over the names that people gave to voices."""
         for world in {v.recording or v.id for v in videos}:
             self.library.store.entities.resolve(world)
-
-
-def _typed(time: Times) -> int | None:
-    return clock.parse_time(time) if isinstance(time, str) else time

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,6 +120,30 @@ def test_exports_hold_what_was_meant_where_it_was_corrected_and_the_evidence_fil
     slides("export", "Sea", "--format", "pdf", "-o", tmp_path / "sea.pdf")
     streams = re.findall(rb"stream\n(.*?)\nendstream", (tmp_path / "sea.pdf").read_bytes(), re.S)
     assert any(b"fjord" in zlib.decompress(s) for s in streams if s[:1] == b"x")
+
+
+def test_pictures_that_look_like_a_moment_are_found_most_alike_first(slides, tmp_path):
+    other = lecture("Shore") | {"fingerprint": "fedcba9876543210"}
+    for frame, hash in zip(other["frames"], ("01", "ff", "0f"), strict=True):
+        frame["hash"] = hash
+    other["segments"] = []
+    (tmp_path / "shore.json").write_text(json.dumps(other))
+    slides.json("add", tmp_path / "shore.json", "--collection", "coast")
+    given = slides.json("frame", "Sea", "0:05", "--like", "--collection", "coast")
+    assert (given["of"]["title"], given["of"]["at_ms"]) == ("Sea", 0)
+    assert [(f["title"], f["at_ms"], f["score"]) for f in given["frames"]] == [
+        ("Shore", 0, 0.875),
+        ("Shore", 13_800, 0.5),
+    ], "of two pictures within two seconds the better one"
+    assert Path(given["frames"][0]["picture"]).read_bytes() == jpeg(COLOURS[0])
+    status, out, _ = slides("frame", "Sea", "0:05", "--like", "--limit", "1", "--video", "Shore")
+    assert (status, len(out.splitlines())) == (0, 1) and "Shore · 0:00" in out
+    assert "belong to --like" in slides("frame", "Sea", "0:05", "--collection", "coast")[2]
+    assert "--like saves no picture" in slides("frame", "Sea", "0:05", "--like", "-o", "x.png")[2]
+
+
+def test_a_video_without_kept_pictures_has_none_to_compare(library):
+    assert library.json("frame", "Rivers", "0:05", "--like", status=2)["error"]["what"] == "no picture of it is kept"
 
 
 def test_the_contact_sheet_is_png_or_jpeg_by_its_name(slides, tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from videmus.errors import ModelError, UsageError
-from videmus.models import weights
+from videmus.models import bundled, weights
 
 
 @pytest.fixture(autouse=True)
@@ -42,11 +42,11 @@ def tiny(tmp_path, monkeypatch):
         return hashlib.sha256(content).hexdigest()
 
     pieces = (
-        weights.Piece("one", "one/model.bin.part1", digest(b"first half, ")),
-        weights.Piece("two", "two/model.bin.part2", digest(b"second half")),
-        weights.Piece("one", "one/config.json", digest(b"{}")),
+        bundled.Piece("one", "one/model.bin.part1", digest(b"first half, ")),
+        bundled.Piece("two", "two/model.bin.part2", digest(b"second half")),
+        bundled.Piece("one", "one/config.json", digest(b"{}")),
     )
-    model = weights.Bundled("tiny", "speech", "MIT", pieces, joined=digest(b"first half, second half"))
+    model = bundled.Bundled("tiny", "speech", "MIT", pieces, joined=digest(b"first half, second half"))
     monkeypatch.setattr(weights, "VERSIONS", {"one": "1.0", "two": "1.0"})
     monkeypatch.setattr(weights, "BUNDLED", {"tiny": model})
     return site

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from videmus.cli.asking import VIDEO
 from videmus.cli.session import Session, plain, printable
+from videmus.errors import UsageError
 
 Out = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")]
@@ -73,14 +75,46 @@ def frame(
     time: Annotated[str, Moment],
     output: Out = None,
     force: Force = False,
+    like: Annotated[bool, typer.Option("--like", help="Save nothing; find pictures that look like it.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="With --like: how many.")] = 20,
+    in_video: Annotated[str | None, typer.Option("--video", help="With --like: only in this video.")] = None,
+    collection: Annotated[str | None, typer.Option(help="With --like: only in this collection.")] = None,
+    recording: Annotated[str | None, typer.Option(help="With --like: only in this timeline of recordings.")] = None,
 ) -> None:
-    """Save the picture of a moment (png, jpg)."""
+    """Save the picture of a moment (png, jpg), or find its like.
+
+    --like compares it with every kept picture, by how they look, without a model.
+    """
     session: Session = context.obj
+    scope = {"video": in_video, "collection": collection, "recording": recording}
+    if like:
+        if output or force:
+            raise UsageError("--like saves no picture", next="leave -o and --force out, or --like")
+        _like(session, video, time, limit, scope)
+        return
+    if any(scope.values()):
+        raise UsageError("--video, --collection and --recording belong to --like", next="add --like, or leave them out")
     with session.library() as library:
         written = library.frame(video, time, output, force=force)
     session.show(
         {"written": [str(written)]}, lambda console: console.print(f"written: {written}", markup=False, soft_wrap=True)
     )
+
+
+def _like(session: Session, video: str, time: str, limit: int, scope: Mapping[str, str | None]) -> None:
+    from videmus import documents
+    from videmus.cli import render
+    from videmus.search.frames import FoundFrame
+
+    with session.library() as library:
+        of, found = library.frames_like(video, time, limit=limit, **scope)
+        titles = {item.id: item.title for item in library.videos()}
+        path = library.store.picture_path
+        document = {
+            "of": documents.found_frame(FoundFrame(of, 1.0), titles[of.video], path(of)),
+            "frames": [documents.found_frame(f, titles[f.frame.video], path(f.frame)) for f in found],
+        }
+    session.show(document, lambda console: render.frames(console, [(f, titles[f.frame.video]) for f in found]))
 
 
 def edit(
@@ -94,7 +128,6 @@ def edit(
     """Change title, collection, recording time."""
     from videmus import documents
     from videmus.cli import render
-    from videmus.errors import UsageError
 
     if title is None and collection is None and recorded_at is None and recording is None:
         raise UsageError("nothing to change", next="give --title, --collection, --recorded-at or --recording")
@@ -114,7 +147,6 @@ def remove(
     All that was made of it goes from the library.
     """
     from videmus import documents
-    from videmus.errors import UsageError
 
     session: Session = context.obj
     with session.library() as library:

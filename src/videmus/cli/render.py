@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +15,9 @@ from videmus.cli.session import plain, printable
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
 from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
+
+if TYPE_CHECKING:
+    from videmus.search.frames import FoundFrame
 
 STATE_STYLE = {"ready": "green", "partial": "yellow", "failed": "red", "processing": "cyan"}
 
@@ -122,6 +126,18 @@ def moments(console: Console, items: Sequence[Moment]) -> None:
             soft_wrap=True,
         )
         console.print(plain(textwrap.indent(item.text, "   ")), soft_wrap=True)
+
+
+def frames(console: Console, items: Sequence[tuple[FoundFrame, str]]) -> None:
+    """Kept pictures with the titles of their videos, by how much they look alike."""
+    if not items:
+        console.print("no other kept picture")
+    for n, (item, title) in enumerate(items, 1):
+        at = clock.format_time(item.frame.at_ms)
+        console.print(
+            f"[bold]{n}.[/bold] {plain(title)} · [cyan]{at}[/cyan] [dim]{item.score:.2f} {item.frame.video}[/dim]",
+            soft_wrap=True,
+        )
 
 
 class Sentences:

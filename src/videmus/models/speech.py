@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from videmus.config import ModelSettings
 from videmus.errors import ModelError, UsageError
-from videmus.models import weights
+from videmus.models import bundled, weights
 
 Samples = NDArray[np.float32]
 
@@ -105,7 +105,7 @@ class SpeechMinds:
         name = name or self.settings.speech
         if name and not english_only(name) and (chosen := self.named(name)).multilingual:
             return chosen
-        return self.named(weights.BASE)
+        return self.named(bundled.BASE)
 
     def recogniser(self, language: str, name: str = "") -> SpeechRecogniser:
         """What hears `language`: the named model, else the bundled one that is best at it.
@@ -114,7 +114,7 @@ class SpeechMinds:
         """
         name = name or self.settings.speech
         if not name:
-            return self.named(weights.TINY_EN if language == "en" else weights.BASE)
+            return self.named(bundled.TINY_EN if language == "en" else bundled.BASE)
         if english_only(name) and language != "en":
             raise _wrong_language(name, language)
         chosen = self.named(name)
@@ -168,7 +168,7 @@ def load_recogniser(name: str, threads: int) -> SpeechRecogniser:
 
 
 def _folder_of(name: str) -> Path:
-    if name in weights.BUNDLED or weights.installed(name) is not None:
+    if name in bundled.BUNDLED or weights.installed(name) is not None:
         return weights.folder(name)
     path = Path(name).expanduser()
     if path.is_dir():

@@ -1,0 +1,53 @@
+"""What a person types, and what it means: the name of a video, a time inside it, one of a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from videmus import clock
+from videmus.errors import AmbiguousError, NotFoundError, UsageError
+from videmus.model import Video
+
+T = TypeVar("T")
+
+PART_OF_A_TITLE = 3
+"""Fewer letters of a title name no video: they stand in too many."""
+
+Times = int | str | None
+"""A time inside a video: milliseconds as an int, or as people type it: "754" (seconds), "12:34", "1:02:03", "12m34s"."""
+
+Clock = int | str | datetime | None
+"""A wall-clock time: milliseconds (see `model`), a datetime, or one of `clock`'s written forms."""
+
+
+def named(videos: Sequence[Video], name: str) -> Video:
+    """The one video of this unique prefix of an id, title, file name, or part of a title (3 letters or more).
+
+    Raises NotFoundError, or AmbiguousError when several fit (`where` lists them).
+    """
+    folded = name.casefold().strip()
+    fitting = [v for v in videos if v.id.startswith(name)] if len(name) >= 3 else []
+    fitting = fitting or [v for v in videos if v.title.casefold() == folded]
+    fitting = fitting or [v for v in videos if Path(v.source).name.casefold() == folded]
+    fitting = fitting or [v for v in videos if len(folded) >= PART_OF_A_TITLE and folded in v.title.casefold()]
+    if len(fitting) == 1:
+        return fitting[0]
+    if not fitting:
+        raise NotFoundError("no video of that id or title", where=name, next="`videmus list` shows all")
+    listed = "; ".join(f"{v.id} {v.title}" for v in fitting)
+    raise AmbiguousError(f"{len(fitting)} videos fit {name!r}", where=listed, next="use an id")
+
+
+def milliseconds(value: Times) -> int | None:
+    """A time inside a video as milliseconds; raises UsageError for text that is no time."""
+    return clock.parse_time(value) if isinstance(value, str) else value
+
+
+def one_of(value: T | None, known: Sequence[T], name: str) -> T | None:
+    """The value, where it is one of the `known`; raises UsageError, which lists them."""
+    if value is not None and value not in known:
+        raise UsageError(f"unknown {name} {value!r}", next=f"one of: {', '.join(map(str, known))}")
+    return value
