@@ -53,9 +53,42 @@ def test_what_it_is_about_are_its_own_sentences_at_their_times(store):
     told: list[Sentence] = []
     given = overview(store, "What is this lecture about?", "about", Scope(video=TALK), told.append)
     assert given is not None and given.grounding == "supported" and list(given.sentences) == told
-    rows = {r.id: r for r in SPOKEN}
-    for sentence, citation in zip(given.sentences, given.citations, strict=True):
-        assert sentence.text in rows[citation.evidence].text and citation.video == TALK
+    rows = {r.id: r for r in [*SPOKEN, *store.evidence(Scope(video=TALK), ["summary"])]}
+    quotes = {c.n: c for c in given.citations}
+    assert all(c.quote in rows[c.evidence].text and c.video == TALK for c in given.citations)
+    said = [s for s in given.sentences if all(rows[quotes[n].evidence].kind == "speech" for n in s.citations)]
+    assert len(said) >= 3 and all(quotes[s.citations[0]].quote in s.text for s in said)
+
+
+def test_what_it_is_about_has_the_chapters_with_their_times(store):
+    given = overview(store, "What is this lecture about?", "about", Scope(video=TALK))
+    assert given is not None
+    texts = [s.text for s in given.sentences]
+    for chapter in chapters(store, TALK):
+        minutes, seconds = divmod(chapter.start_ms // 1000, 60)
+        assert f"{minutes}:{seconds:02} {chapter.title}" in texts
+
+
+def test_key_terms_are_cited_each_where_it_stands(tmp_path):
+    said = [
+        row(TALK, "speech", 10 * n, f"Gradient descent meets the learning rate, the {nth} time of many.")
+        for n, nth in enumerate(["first", "second", "third"])
+    ]
+    opened = SqliteStore(tmp_path / "library")
+    opened.put_video(VIDEO)
+    opened.add("speech", said)
+    opened.add("summary", list(summarised(VIDEO, said, None, SummarySettings())))
+    given = overview(opened, "What is this lecture about?", "about", Scope(video=TALK))
+    opened.close()
+    assert given is not None
+    (terms,) = [s for s in given.sentences if s.text.startswith("Key terms: ")]
+    quotes = [c.quote for c in given.citations if c.n in terms.citations]
+    assert terms.text == f"Key terms: {', '.join(quotes)}." and "learning rate" in quotes
+
+
+def test_a_part_of_a_video_is_told_by_the_sentences_said_in_it(store):
+    given = overview(store, "Summarise it", "about", Scope(video=TALK, start=50_000, end=100_000))
+    assert given is not None and [c.evidence for c in given.citations] == [SPOKEN[1].id]
 
 
 def test_a_sentence_that_a_model_wrote_is_cited_at_the_summary(store):
@@ -74,6 +107,21 @@ def test_a_list_is_every_sentence_that_names_the_thing_in_order_of_time(store):
     assert given is not None
     assert [c.evidence for c in given.citations] == [SPOKEN[0].id, SPOKEN[1].id, SPOKEN[3].id]
     assert given.sentences[0].text == "Gradient descent is an optimiser that follows the slope."
+    assert given.grounding == "partial", "that these are all, nobody has checked"
+
+
+def test_a_slide_s_list_is_told_whole_and_once(tmp_path):
+    pages = [
+        row(TALK, "screen", 0, "Optimisers\n• SGD"),
+        row(TALK, "screen", 10, "Optimisers\n• SGD\n• Momentum\n• Adam"),
+        row(TALK, "speech", 30, "Which optimisers are there?"),
+    ]
+    opened = SqliteStore(tmp_path / "library")
+    opened.put_video(VIDEO)
+    opened.add("t", pages)
+    given = overview(opened, "List all optimisers", "list", Scope(video=TALK))
+    opened.close()
+    assert given is not None and [c.quote for c in given.citations] == [pages[1].text]
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from videmus.answer import agent, extractive, overview, read
+from videmus.answer import agent, read, unaided
 from videmus.answer.agent_tools import Parts
 from videmus.answer.chat import Exchange, standalone
-from videmus.answer.routing import route
+from videmus.answer.small_talk import small_talk
 from videmus.config import Settings
 from videmus.errors import UsageError
 from videmus.model import Answer, Scope, Sentence, Step
@@ -74,12 +74,5 @@ def _answered(store: Store, minds: Minds, settings: Settings, asked: Asked) -> A
 
 
 def _without_model(store: Store, minds: Minds, settings: Settings, asked: Asked) -> Answer:
-    meant = standalone(asked.question, asked.history, None)
-    if asked.scope.stream is None and asked.scope.facet is None:
-        whole = overview.overview(store, meant, route(meant), asked.scope, asked.on_sentence)
-        if whole is not None:
-            return whole
-    given = extractive.answer(store, minds.embedder, meant, asked.scope, asked.limit, settings)
-    for sentence in given.sentences:
-        asked.on_sentence(sentence)
-    return given
+    meant = asked.question if small_talk(asked.question) else standalone(asked.question, asked.history, None)
+    return unaided.answer(store, minds.embedder, meant, asked.scope, asked.limit, settings, asked.on_sentence)

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 
 from videmus.answer.lines import Line, written
-from videmus.answer.quotes import ASKS_NUMBER, NUMBER, quotes
+from videmus.answer.quotes import ASKS_NUMBER, quotes, tells_number
 from videmus.config import AnswerSettings, Settings
 from videmus.model import Answer, Evidence, Grounding, Scope, Step
 from videmus.models.text_embedding import TextEmbedder
@@ -51,7 +51,7 @@ def answer(
     steps += given.failed
     if not given.sentences:
         return Answer(REFUSAL, "unsupported", steps=tuple(steps), confidence=sure)
-    numbered = not ASKS_NUMBER.search(question) or any(NUMBER.search(s.text) for s in given.sentences)
+    numbered = not ASKS_NUMBER.search(question) or tells_number(question, (s.text for s in given.sentences))
     grounding: Grounding = "supported" if sure >= chosen.sure_confidence and numbered else "partial"
     return Answer(given.text, grounding, given.sentences, given.citations, tuple(steps), confidence=sure)
 

@@ -38,6 +38,7 @@ NUMBER = re.compile(
     r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|veinte|treinta|cien|mil)\b|[二三四五六七八九十百千万]",
     re.I,
 )
+_COUNTED = re.compile(r"\bhow many (?:of the |other |different |more )?([^\W\d_]+)", re.I)
 _ASKS_QUESTION = re.compile(
     r"\b(?:ask|asks|asked|question|questions|frage|fragte?|gefragt|preguntas?|demandé?)\b", re.I
 )
@@ -100,7 +101,7 @@ def quotes(
     chosen = [_matching_lines(quote, found, near, settings) for quote in _chosen(fitting, settings)]
     chosen = _explained(chosen, fitting, found, settings)
     reasons = bool(_ASKS_REASON.search(found.question.text))
-    return _apart([_with_neighbours(quote, said, reasons, settings) for quote in chosen])
+    return _apart([_with_neighbours(quote, said, reasons and k == 0, settings) for k, quote in enumerate(chosen)])
 
 
 Near = Callable[[Sequence[str]], NDArray[np.floating]]
@@ -164,6 +165,13 @@ def _fitting(
     if _ASKS_QUESTION.search(asked):
         return [q for q in scored if says_something(q.text)]
     return _answered(scored, said, settings)
+
+
+def tells_number(question: str, sentences: Iterable[str]) -> bool:
+    """Whether a number that a question asks for may stand in the sentences: beside what is counted, where that is named."""
+    counted = _COUNTED.search(question)
+    noun = stem(words(counted.group(1))[0]) if counted and words(counted.group(1)) else None
+    return any(NUMBER.search(s) and (noun is None or noun in map(stem, words(s))) for s in sentences)
 
 
 def _asked(found: Ranking) -> set[str]:
