@@ -36,6 +36,14 @@ def test_a_folder_gives_its_media_transcripts_and_evidence_in_name_order(folder)
     ]
 
 
+def test_text_as_whisper_prints_it_is_a_transcript_beside_its_video_or_alone(tmp_path):
+    said = "[00:00:00.500 --> 00:00:02.000]   Good morning.\n"
+    (tmp_path / "talk.wav").write_bytes(b"x")
+    for name in ("talk.txt", "talk.wav.txt", "alone.txt", "notes.txt"):
+        (tmp_path / name).write_text("Good morning." if name == "notes.txt" else said)
+    assert names(sources([tmp_path]), tmp_path) == [("alone.txt", "subtitles"), ("talk.wav", "media")]
+
+
 def test_include_and_exclude_choose_inside_a_folder(folder):
     assert names(sources([folder], include=["*.wav", "*.mp4"]), folder) == [("b.mp4", "media"), ("sub/c.wav", "media")]
     assert ("sub/c.wav", "media") not in names(sources([folder], exclude=["sub/*"]), folder)

@@ -72,6 +72,11 @@ def test_sbv():
     assert parse(text)[1] == "sbv"
 
 
+def test_a_break_in_a_line_of_sbv_is_a_line_break():
+    text = "0:00:00.030,0:00:01.170\nOK, so[br]first[BR] of all\n"
+    assert cues(text) == [(30, 1_170, "OK, so first of all")]
+
+
 def test_ass_takes_dialogue_alone():
     text = (
         "[Script Info]\nTitle: x\n\n[V4+ Styles]\nFormat: Name\nStyle: Default\n\n[Events]\n"

@@ -109,6 +109,40 @@ def test_the_subtitles_beside_a_video_are_its_own(
     assert (found.name if found else None) == expected
 
 
+WHISPER = "[00:00:00.500 --> 00:00:02.000]   Good morning.\n[00:00:02.000 --> 00:00:04.000]   Sit down.\n"
+
+
+@pytest.mark.parametrize("name", ["lecture.txt", "lecture.mp4.txt", "Lecture.TXT", "lecture.en.txt"])
+@pytest.mark.parametrize(
+    ("content", "taken"),
+    [
+        (WHISPER, True),
+        ("\ufeff" + WHISPER, True),
+        ("Detected language: English\n" + WHISPER, True),
+        ("12:30 Good morning.\n13:00 Sit down.\n", False),
+        ("Notes: at [00:00:00.500 --> 00:00:02.000] he coughs.\n" + WHISPER[:50] + "\nProse.\n" * 3, False),
+        ("", False),
+        ("\x00\x01", False),
+    ],
+)
+def test_text_beside_a_video_is_its_subtitles_where_it_is_as_whisper_prints_it(
+    tmp_path: Path, name: str, content: str, taken: bool
+):
+    (tmp_path / "lecture.mp4").touch()
+    (tmp_path / name).write_text(content, "utf-8")
+    assert find_sidecar(tmp_path / "lecture.mp4") == (tmp_path / name if taken else None)
+
+
+def test_subtitles_named_after_the_whole_file_are_of_that_file(tmp_path: Path):
+    for name in ("talk.mp4", "talk.wav", "talk.wav.srt"):
+        (tmp_path / name).touch()
+    assert find_sidecar(tmp_path / "talk.wav", "de") == tmp_path / "talk.wav.srt"
+    assert find_sidecar(tmp_path / "talk.mp4") is None
+    (tmp_path / "talk.mp4.srt").touch()
+    assert find_sidecar(tmp_path / "talk.mp4") == tmp_path / "talk.mp4.srt"
+    assert language_of(Path("talk.mp4.srt")) is None and language_of(Path("talk.en.wav.srt")) == "en"
+
+
 def test_numbered_lectures_do_not_take_each_others_subtitles(tmp_path: Path):
     for name in ("Lecture 1.mp4", "Lecture 1.2.mp4", "Lecture 1.2.srt"):
         (tmp_path / name).touch()

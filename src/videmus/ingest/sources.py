@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from videmus.errors import MediaError, UsageError
+from videmus.media.subtitles import is_transcript
 
 SourceKind = Literal["media", "subtitles", "evidence", "address"]
 
@@ -26,7 +27,7 @@ MEDIA = frozenset(f"{_VIDEO} {_AUDIO}".split())
 """Endings taken out of a folder. A file that is named is tried whatever it is called: FFmpeg decides."""
 
 SUBTITLES = frozenset((".srt", ".vtt", ".sbv", ".ass", ".ssa"))
-"""Endings taken out of a folder as transcripts when no video of that name stands beside them."""
+"""Endings taken out of a folder as transcripts when no video of that name stands beside them; and .txt, by its content."""
 
 PARTIAL = (".part", ".crdownload", ".tmp", ".download")
 """Endings of downloads that are not finished: named, not taken."""
@@ -106,7 +107,7 @@ def in_folder(folder: Path, include: Sequence[str] = (), exclude: Sequence[str] 
         ending = file.suffix.lower()
         if ending in MEDIA:
             yield Source("media", file)
-        elif ending in SUBTITLES and not _belongs(file, stems):
+        elif (ending in SUBTITLES or (ending == ".txt" and is_transcript(file))) and not _belongs(file, stems):
             yield Source("subtitles", file)
         elif ending == ".json" and is_evidence_file(file):
             yield Source("evidence", file)

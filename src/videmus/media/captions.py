@@ -30,6 +30,10 @@ READING_MS = 400
 """A word without an end time is given this long (150 words a minute, lecturers' usual rate)."""
 
 
+BRACKETED_LINES = 50
+"""So many lines tell whether a file without an ending of its own is a transcript as whisper.cpp prints it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """What was said from `start_ms` to `end_ms` (later than `start_ms`), on one line. `words` where they are timed."""
@@ -54,6 +58,7 @@ class _Raw:
 _CLOCK = r"(-?)(?:(\d{1,5}):)?(\d{1,3}):(\d{1,2})(?:[.,](\d{1,9}))?"
 _TIMING = re.compile(rf"\s*{_CLOCK}\s*-{{1,3}}>\s*{_CLOCK}(?:\s.*)?$")
 _SBV_TIMING = re.compile(rf"\s*{_CLOCK},{_CLOCK}\s*$")
+_SBV_BREAK = re.compile(r"\[br\]", re.IGNORECASE)
 _BRACKETED = re.compile(rf"\s*\[{_CLOCK}\s*-->\s*{_CLOCK}\](.*)$")
 _LEADING = re.compile(rf"\s*(?:\*\*)?([\[(]?){_CLOCK}([\])]?)(?:\*\*)?(?:\s*[-–—:|]\s+|\s+|$)(.*)$")
 _NAMED = re.compile(rf"\s*([^\W\d][^:\[\]]{{0,39}}?)\s+{_CLOCK}\s*$")
@@ -79,8 +84,15 @@ def parse(text: str) -> tuple[list[Cue], str]:
     if any(_TIMING.match(line) for line in first):
         return _finished(_blocks(lines, _TIMING)), "srt"
     if any(_SBV_TIMING.match(line) for line in first):
-        return _finished(_blocks(lines, _SBV_TIMING)), "sbv"
+        broken = [part for line in lines for part in _SBV_BREAK.split(line)]
+        return _finished(_blocks(broken, _SBV_TIMING)), "sbv"
     return _finished(_clocked(lines)), "transcript"
+
+
+def has_bracketed_times(text: str) -> bool:
+    """Whether most of the text's first lines are `[00:00:00.500 --> 00:00:02.000] words`, as whisper.cpp prints them."""
+    first = list(islice((line for line in text.splitlines() if line.strip()), BRACKETED_LINES))
+    return 2 * sum(_BRACKETED.match(line) is not None for line in first) > len(first)
 
 
 def write_srt(cues: Iterable[Cue]) -> str:

@@ -15,14 +15,17 @@ import av.error
 from av.subtitles.subtitle import AssSubtitle
 
 from videmus.errors import SubtitleError
-from videmus.media.captions import Cue, from_ass_dialogues, parse, write_srt, write_vtt
+from videmus.media.captions import Cue, from_ass_dialogues, has_bracketed_times, parse, write_srt, write_vtt
 from videmus.media.probe import Probe, first_moment, milliseconds, reading
 from videmus.media.text_encoding import decoded
 
-__all__ = ["Cue", "Subtitles", "embedded", "find_sidecar", "read", "unreadable_streams", "write_srt", "write_vtt"]
+__all__ = [
+    "Cue", "Subtitles", "embedded", "find_sidecar", "is_transcript", "read", "unreadable_streams", "write_srt", "write_vtt"
+]  # fmt: skip
 
-ENDINGS = (".vtt", ".srt", ".ass", ".ssa", ".sbv", ".words.txt")
-"""Endings of subtitle files looked for beside a video, the more expressive first."""
+ENDINGS = (".vtt", ".srt", ".ass", ".ssa", ".sbv", ".words.txt", ".txt")
+"""Endings of subtitle files looked for beside a video, the more expressive first; a plain .txt only where its content is
+a transcript (`is_transcript`)."""
 
 VIDEO_ENDINGS = frozenset(
     {".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".flv", ".mpg", ".mpeg", ".ts", ".m2ts", ".mts", ".3gp"}
@@ -30,6 +33,7 @@ VIDEO_ENDINGS = frozenset(
 )
 BITMAPS = frozenset({"dvd_subtitle", "dvdsub", "dvb_subtitle", "dvbsub", "hdmv_pgs_subtitle", "pgssub", "xsub"})
 MAX_BYTES = 100 * 2**20
+HEAD_BYTES = 16 * 2**10
 
 _TAG = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8}){0,2}$", re.IGNORECASE)
 _MARKS = frozenset(
@@ -83,31 +87,40 @@ def read(path: str | Path) -> Subtitles:
     return Subtitles(tuple(cues), format_, language_of(path), encoding)
 
 
+def is_transcript(path: str | Path) -> bool:
+    """Whether a .txt file holds `[00:00:00.500 --> 00:00:02.000] words`, as whisper.cpp prints them; any other holds prose."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError:
+        return False
+    return has_bracketed_times(decoded(head)[0])
+
+
 def language_of(path: Path) -> str | None:
     """The language in a name such as `lecture.en.vtt` or `lecture.pt-BR.sdh.srt`."""
     for tag in reversed(_stem(path).split(".")[1:]):
-        if tag.lower() in _MARKS:
+        if _is_mark(tag):
             continue
-        return tag if _TAG.match(tag) and tag.lower() not in _MARKS else None
+        return tag if _TAG.match(tag) else None
     return None
 
 
 def find_sidecar(path: str | Path, language: str | None = None) -> Path | None:
-    """The subtitle file that belongs to the video: `lecture.srt`, `lecture.en.vtt` beside `lecture.mp4`.
+    """The subtitle file that belongs to the video: `lecture.srt`, `lecture.en.vtt`, `lecture.mp4.srt` beside `lecture.mp4`.
 
-    Between the video's stem and the ending only a language and marks such as "sdh" may stand, so "Lecture 1.2.srt" is
-    not of "Lecture 1.mp4"; nor is a file whose own longer stem is another video's. With `language`, its file or
-    one that names none; without, one that names none, else English, else the first by name. Forced subtitles (foreign
-    passages alone) are never taken.
+    Between the video's stem and the ending only a language, a media ending and marks such as "sdh" may stand, so
+    "Lecture 1.2.srt" is not of "Lecture 1.mp4"; nor is a file whose own longer stem is another video's. With `language`,
+    its file or one that names none; without, one that names none, else English, else the first by name. Forced subtitles
+    (foreign passages alone) are never taken.
     """
     path = Path(path)
     try:
         names = sorted(entry.name for entry in path.parent.iterdir())
     except OSError:
         return None
-    others = {Path(name).stem.lower() for name in names if Path(name).suffix.lower() in VIDEO_ENDINGS} - {
-        path.stem.lower()
-    }
+    videos = [Path(name.lower()) for name in names if Path(name).suffix.lower() in VIDEO_ENDINGS]
+    others = {name for video in videos for name in (video.stem, video.name)} - {path.stem.lower(), path.name.lower()}
     found: list[tuple[int, int, str]] = []
     for name in names:
         ending = next((e for e in ENDINGS if name.lower().endswith(e)), None)
@@ -119,13 +132,20 @@ def find_sidecar(path: str | Path, language: str | None = None) -> Path | None:
         tags = stem[len(path.stem) :].split(".")
         if tags[0] or "forced" in tags:
             continue
-        own = [tag for tag in tags[1:] if tag.lower() not in _MARKS]
+        own = [tag for tag in tags[1:] if not _is_mark(tag)]
         if len(own) > 1 or any(not _TAG.match(tag) for tag in own):
             continue
         rank = _rank(own[0] if own else None, language)
-        if rank is not None and (path.parent / name).is_file():
+        if rank is None or not (path.parent / name).is_file():
+            continue
+        if ending != ".txt" or is_transcript(path.parent / name):
             found.append((rank, ENDINGS.index(ending), name))
     return path.parent / min(found)[2] if found else None
+
+
+def _is_mark(tag: str) -> bool:
+    """Whether a part of a name is no language: what the subtitles are for, or the ending of the file that they were made of."""
+    return tag.lower() in _MARKS or f".{tag.lower()}" in VIDEO_ENDINGS
 
 
 def _rank(tag: str | None, wanted: str | None) -> int | None:
