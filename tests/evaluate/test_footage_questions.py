@@ -74,6 +74,29 @@ def test_true_moments_are_read_in_every_form(tmp_path, target, count):
     assert len(question.moments) == count
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"date": "DAY1_DAY2", "time": "11102500_09000500"},
+        {"date": "DAY1, DAY2", "time_list": ["11102500", 9000500]},
+        {"date": ["DAY1", "DAY2"], "time": [11102500, 9000500]},
+        {"time": "11102500_09000500", "date": "DAY1_DAY2"},
+        {"date": "DAY1", "time": "11102500_DAY2_09000500"},
+        "DAY1_DAY2 11102500_09000500",
+    ],
+)
+def test_each_of_several_days_goes_with_its_own_time(tmp_path, target):
+    (question,) = egolife.read(written(tmp_path, {**RECORD, "target_time": target}))
+    assert question.moments == (clock.parse_clock("DAY1 11:10:25"), clock.parse_clock("DAY2 09:00:05"))
+
+
+def test_days_and_times_that_do_not_pair_are_no_guess(tmp_path):
+    target = {"date": "DAY1_DAY2", "time": "11102500_09000500_10000000"}
+    with pytest.raises(UsageError, match="2 days and 3 times") as caught:
+        egolife.read(written(tmp_path, {**RECORD, "target_time": target}))
+    assert "record 1" in caught.value.where
+
+
 def test_a_time_that_is_no_frame_is_an_error_unless_centiseconds_are_asked_for(tmp_path):
     file = written(tmp_path, {**RECORD, "query_time": {"date": "DAY1", "time": "11094299"}})
     with pytest.raises(UsageError, match="frame 99"):

@@ -57,20 +57,34 @@ def _question(record: Any, digits: clock.Digits, where: str) -> FootageQuestion:
 
 
 def moments(target: Any, digits: clock.Digits) -> Iterator[int]:
-    """The true moments: {"date", "time"}, {"date", "time_list"}, or text with several days and times in it."""
-    day = None
+    """The true moments: {"date", "time"}, {"date", "time_list"}, or text with several days and times in it.
+
+    Days that stand together go with the times behind them one by one; a single day goes with all of them. Raises UsageError
+    where several days and their times do not pair.
+    """
+    days: list[str] = []
+    times: list[str] = []
     for match in _FOUND.finditer(_flat(target)):
-        if match[1]:
-            day = match[1]
-        elif day is not None:
-            yield clock.parse_clock(f"DAY{day} {match[2]}", digits=digits)
+        if match[1] and times:
+            yield from _paired(days, times, digits)
+            days, times = [], []
+        (days if match[1] else times).append(match[1] or match[2])
+    yield from _paired(days, times, digits)
+
+
+def _paired(days: list[str], times: list[str], digits: clock.Digits) -> Iterator[int]:
+    if len(days) == 1:
+        days = days * len(times)
+    if days and times and len(days) != len(times):
+        raise UsageError(f"it names {len(days)} days and {len(times)} times", next="give each day its time")
+    for day, time in zip(days, times, strict=False):
+        yield clock.parse_clock(f"DAY{day} {time}", digits=digits)
 
 
 def _flat(target: Any) -> str:
     """Date before times, whatever their order in the record."""
     if isinstance(target, dict):
-        times = target.get("time_list", target.get("time", ""))
-        return f"{target.get('date', '')} {_flat(times)}"
+        return f"{_flat(target.get('date'))} {_flat(target.get('time_list', target.get('time')))}"
     if isinstance(target, (list, tuple)):
         return " ".join(_flat(part) for part in target)
     return _padded(target) if isinstance(target, int) else str(target or "")
