@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from videmus import clock
-from videmus.model import Answer, Citation, Correction, Moment, Segment, Video, to_plain
+from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Video, to_plain
 from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
+from videmus.understand.summary import chapters_of, summary_of, terms_of
 
 if TYPE_CHECKING:
     from videmus.search.frames import FoundFrame
@@ -71,6 +72,19 @@ def timeline(item: Timeline) -> Document:
     }
 
 
+def told(summaries: Sequence[Evidence]) -> Document:
+    """What a video's rows of kind summary say: its summary, key terms, chapters."""
+    summary = summary_of(summaries)
+    return {
+        "summary": summary.text if summary else None,
+        "terms": list(terms_of(summaries)),
+        "chapters": [
+            {"start_ms": c.start_ms, "end_ms": c.end_ms, "title": c.title, "text": c.text}
+            for c in chapters_of(summaries)
+        ],
+    }
+
+
 def segment(item: Segment) -> Document:
     return {
         "id": item.id,
@@ -82,6 +96,20 @@ def segment(item: Segment) -> Document:
         "text": item.text,
         "number": item.number,
         "states": [{"start_ms": s.start_ms, "end_ms": s.end_ms, "text": s.text} for s in item.states],
+    }
+
+
+def speech(item: Video, rows: Sequence[Evidence]) -> Document:
+    """Where the video's speech is from: "subtitles", "recognition" (by `models`), "evidence file", or None where nobody
+    speaks; and whether the user wants recognition even where subtitles are."""
+    models = sorted({row.origin.model for row in rows if row.origin.model})
+    source = "recognition" if models else "evidence file" if rows else None
+    if any(row.origin.settings.get("from") == "subtitles" for row in rows):
+        source = "subtitles"
+    return {
+        "from": source,
+        "models": models,
+        "transcribe": bool(item.options.get("transcribe")),
     }
 
 

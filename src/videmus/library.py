@@ -167,7 +167,7 @@ class Library:
         recording: str | None = None,
         language: str | None = None,
         speech_model: str | None = None,
-        transcribe: bool = False,
+        transcribe: bool | None = None,
         subtitles: str | Path | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
@@ -175,7 +175,9 @@ class Library:
     ) -> list[Video]:
         """Add files, folders and addresses, and bring each video up to date.
 
-        A video that is already here is not computed again. What goes wrong with one video is its `state` and `reason`,
+        A video that is already here is not computed again. `language`, `speech_model` and `transcribe` (recognise speech
+        even where subtitles are) stay with it, through every retry, until another is given: `transcribe=False` goes back
+        to the subtitles. What goes wrong with one video is its `state` and `reason`,
         never an exception that loses the others; an exception means that the call itself was wrong (UsageError) or
         that the library cannot be written (LibraryError).
         """
@@ -405,6 +407,12 @@ class Library:
             raise UsageError("the question is empty", next='videmus ask "Why does it diverge?"')
         asked = Asked(question, self.scope(**scope), mode, limit, options, history, on_sentence, on_step)
         return answer(self.store, self.minds, self.settings, asked)
+
+    def unused(self, answer: Answer) -> list[Evidence]:
+        """The rows that were retrieved for an answer and that it does not cite, in the order found."""
+        cited = {citation.evidence for citation in answer.citations}
+        ids = dict.fromkeys(id for step in answer.steps for id in step.evidence if id not in cited)
+        return self.store.evidence_by_id(list(ids))
 
     def what_leaves(self) -> str | None:
         """What leaves this machine, and to whom, when videos are added or questions asked; None: nothing does."""

@@ -349,6 +349,11 @@ class Scope:
     facet: Facet | None = None
     speaker: str | None = None
 
+    def narrowed(self) -> dict[str, str | int]:
+        """The fields that narrow, by name."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:

@@ -20,18 +20,17 @@ from pydantic import BaseModel, Field, create_model
 from videmus import clock
 from videmus.answer.agent_tools import ABOUT, Found, Parts, PlannedStep, available, row_line, use
 from videmus.answer.chat import Exchange, conversation, instructions
+from videmus.answer.choose import choose, lettered
 from videmus.answer.closed_set import Checked, ClosedSet
-from videmus.answer.extractive import REFUSAL
 from videmus.answer.numbers import traced
-from videmus.answer.read import ORDER, Read, ReadReply, read
+from videmus.answer.read import ORDER, Read, read
 from videmus.config import AgentSettings
 from videmus.errors import VidemusError
-from videmus.model import Answer, Citation, Cost, Evidence, Grounding, Scope, Sentence, Step, Video
+from videmus.model import Answer, Cost, Evidence, Scope, Sentence, Step, Video
 from videmus.models.language import CallError, Data, LanguageModel, Prompt, Tally, total
 from videmus.search.aggregates import asks_for_counts
 from videmus.store import views
 
-_LETTERS = "ABCDEFGHIJ"
 _RESERVED = 2
 """Calls kept for the answer: reading, and once more what failed the check."""
 
@@ -61,10 +60,6 @@ class Judgement(BaseModel):
     note: str = Field(default="", max_length=2_000)
     conflict: str = Field(default="", max_length=1_000)
     enough: bool
-
-
-class ChoiceReply(ReadReply):
-    option: str = Field(max_length=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +138,7 @@ class _Agent:
         self.settings = parts.settings
         self.question = question
         self.scope = scope
-        self.options = list(options)[: len(_LETTERS)]
+        self.options = options
         self.history = history
         self.on_step = on_step
         self.on_sentence = on_sentence
@@ -161,7 +156,7 @@ class _Agent:
                 break
             if self._run(number, step):
                 break
-        given = self._choose() if self.options else self._read()
+        given = self._answered()
         return replace(given, steps=tuple(self.steps), cost=self.cost())
 
     def cost(self) -> Cost:
@@ -217,8 +212,7 @@ class _Agent:
         return "\n".join(lines) or "no clock times are known"
 
     def _asked(self) -> str:
-        lettered = [f"{letter}. {option}" for letter, option in zip(_LETTERS, self.options, strict=False)]
-        return "\n".join([self.question, *lettered])
+        return lettered(self.question, self.options)
 
     # ------------------------------------------------------------ one step
 
@@ -297,21 +291,22 @@ class _Agent:
             material.append(Data("computed", "\n".join(self.memory.computed)))
         return material
 
-    def _read(self) -> Answer:
+    def _answered(self) -> Answer:
+        """The answer from the working memory, the steps that it took told like the others."""
         closed = self._closed()
         before, began = self.cost(), time.monotonic()
-        given = read(
-            Read(self.question, self.history, self._material(closed)),
-            closed,
-            self.tally,
-            self.settings,
-            self.on_sentence,
-        )
+        if self.options:
+            given = choose(self.question, self.options, closed, self._material(closed), self.tally, self.settings)
+        else:
+            asked = Read(self.question, self.history, self._material(closed))
+            given = read(asked, closed, self.tally, self.settings, self.on_sentence)
         for step in given.steps:
-            timed = self._step(
-                step.tool, step.task, step.result, step.evidence, before, began, detail=dict(step.detail)
+            detail = dict(step.detail)
+            self._done(
+                self._step(
+                    step.tool, step.task, step.result, step.evidence, before, began, detail=detail, error=step.error
+                )
             )
-            self._done(timed)
         return self._lowered(given)
 
     def _lowered(self, given: Answer) -> Answer:
@@ -319,44 +314,6 @@ class _Agent:
         if self.memory.conflict and ORDER.index(given.grounding) < ORDER.index("partial"):
             return replace(given, grounding="partial", confidence=min(given.confidence, 0.5))
         return given
-
-    def _choose(self) -> Answer:
-        """One option, with the sentences that passed the check as its reason."""
-        closed = self._closed()
-        before, began = self.cost(), time.monotonic()
-        evidence = closed.listed() or "(nothing was found)"
-        material = (Data("evidence", evidence), *self._material(closed), Data("question", self._asked()))
-        prompt = Prompt("choose", instructions("choose"), material, max_tokens=self.settings.read.reply_tokens)
-        reply = self.tally.ask(prompt, ChoiceReply).value
-        letter = reply.option.strip(" .()").upper()[:1]
-        fault = "" if letter in _LETTERS[: len(self.options)] else f"{reply.option!r} is no option"
-        checks = [
-            closed.checked(s.text, [(c.evidence, c.quote) for c in s.citations], s.computed_from)
-            for s in reply.sentences
-        ]
-        sentences, citations = _cited(closed, [c for c in checks if not c.fault])
-        said: Grounding = next((g for g in ORDER if g == reply.grounding), "partial")
-        label: Grounding = "unsupported" if not sentences or fault else said
-        if sentences and any(c.fault for c in checks) and ORDER.index(label) < ORDER.index("partial"):
-            label = "partial"
-        detail = {"option": "" if fault else letter, "dropped": [c.fault for c in checks if c.fault]}
-        step = self._step(
-            "choose",
-            self.question,
-            letter,
-            tuple(c.evidence for c in citations),
-            before,
-            began,
-            detail=detail,
-            error=fault or None,
-        )
-        self._done(step)
-        if fault:
-            return Answer(REFUSAL, "unsupported")
-        reasons = [f"{s.text} {''.join(f'[{n}]' for n in s.citations)}" for s in sentences]
-        text = " ".join([f"{letter}. {self.options[_LETTERS.index(letter)]}.", *reasons])
-        confidence = {"supported": 1.0, "derivable": 0.8, "partial": 0.5, "unsupported": 0.0}[label]
-        return self._lowered(Answer(text, label, tuple(sentences), tuple(citations), confidence=confidence))
 
     # ------------------------------------------------------------ the trace
 
@@ -413,23 +370,6 @@ class _ComputedSet(ClosedSet):
             masked = re.sub(rf"(?<![\w.]){re.escape(number)}(?![\w]|\.\d)", "…", masked)
         again = super().checked(masked, quotes, computed_from)
         return given if again.fault else replace(again, text=given.text, derived=True)
-
-
-def _cited(closed: ClosedSet, checks: Sequence[Checked]) -> tuple[list[Sentence], list[Citation]]:
-    """Sentences with their citations numbered through."""
-    sentences: list[Sentence] = []
-    citations: list[Citation] = []
-    numbers: dict[tuple[str, str], int] = {}
-    for check in checks:
-        used = []
-        for row, quote in check.quotes:
-            key = (row.id, quote)
-            if key not in numbers:
-                numbers[key] = len(citations) + 1
-                citations.append(closed.citation(numbers[key], row, quote))
-            used.append(numbers[key])
-        sentences.append(Sentence(check.text, tuple(dict.fromkeys(used))))
-    return sentences, citations
 
 
 def _spent(limits: AgentSettings, cost: Cost, began: float) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from videmus.answer import agent, read, unaided
+from videmus.answer import agent, choose, read, unaided
 from videmus.answer.agent_tools import Parts
 from videmus.answer.chat import Exchange, standalone
 from videmus.answer.small_talk import small_talk
@@ -58,14 +58,21 @@ def _answered(store: Store, minds: Minds, settings: Settings, asked: Asked) -> A
                 next="set [models] language, for example VIDEMUS_MODELS_LANGUAGE=ollama:qwen3",
             )
         return _without_model(store, minds, settings, asked)
+    if len(asked.options) > len(choose.LETTERS):
+        raise UsageError(f"{len(asked.options)} options are too many", next=f"give at most {len(choose.LETTERS)}")
     footage = bool(store.graph.worlds(asked.scope))
-    if asked.mode == "agent" or asked.options or (asked.mode is None and agent.wants_agent(asked.question, footage)):
+    if asked.mode == "agent" or (asked.mode is None and agent.wants_agent(asked.question, footage)):
         parts = Parts(
             store, store.graph, store.frame_vectors, settings, minds.embedder, minds.image_embedder, minds.vision
         )
         return agent.answer(
             parts, model, asked.question, asked.scope,
             options=asked.options, history=asked.history, on_step=asked.on_step, on_sentence=asked.on_sentence,
+        )  # fmt: skip
+    if asked.options:
+        return choose.answer(
+            store, minds.embedder, model, asked.question, asked.options, asked.scope,
+            limit=asked.limit, settings=settings, history=asked.history,
         )  # fmt: skip
     return read.answer(
         store, minds.embedder, model, asked.question, asked.scope,

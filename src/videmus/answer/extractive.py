@@ -39,9 +39,10 @@ def answer(
     settings = settings or Settings()
     chosen = settings.answer
     began = time.monotonic()
-    found = ranking(store, embedder, question, scope, limit or chosen.moments, settings)
+    wanted = limit or chosen.moments
+    found = ranking(store, embedder, question, scope, wanted, settings)
     sure = confidence(found, chosen)
-    steps = [_searched(found, sure, time.monotonic() - began)]
+    steps = [_searched(found, sure, time.monotonic() - began, wanted, scope)]
     if sure < chosen.least_confidence:
         return Answer(REFUSAL, "unsupported", steps=tuple(steps), confidence=sure)
     ids = list(dict.fromkeys(row.id for r in found.results for row in r.rows))
@@ -133,7 +134,7 @@ def _named(question: str) -> list[str]:
     return [w for name in _NAME.findall(question) for w in words(name)]
 
 
-def _searched(found: Ranking, sure: float, seconds: float) -> Step:
+def _searched(found: Ranking, sure: float, seconds: float, limit: int, scope: Scope) -> Step:
     missing = [w for w in found.idf if not any(w in r.matched for r in found.results)]
     return Step(
         "search",
@@ -141,5 +142,10 @@ def _searched(found: Ranking, sure: float, seconds: float) -> Step:
         f"{len(found.results)} moments, confidence {sure:.2f}",
         tuple(dict.fromkeys(id for r in found.results for id in r.moment.evidence)),
         seconds,
-        detail={"notices": list(found.notices), "words not found": missing},
+        detail={
+            "notices": list(found.notices),
+            "words not found": missing,
+            "limit": limit,
+            "scope": scope.narrowed(),
+        },
     )

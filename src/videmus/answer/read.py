@@ -76,6 +76,15 @@ class Read:
     pictures: Sequence[Part] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What one search gave: what is asked, the closed set that the answer is made from, and the step that found it."""
+
+    asked: Read
+    closed: ClosedSet
+    step: Step
+
+
 def answer(
     store: Store,
     embedder: TextEmbedder | None,
@@ -95,22 +104,45 @@ def answer(
     """
     began = time.monotonic()
     tally = Tally(model)
+    found = retrieved(store, embedder, tally, question, scope, limit=limit, settings=settings, history=history)
+    given = read(found.asked, found.closed, tally, settings, on_sentence)
+    cost = replace(tally.cost, seconds=time.monotonic() - began)
+    return replace(given, steps=(found.step, *given.steps), cost=cost)
+
+
+def retrieved(
+    store: Store,
+    embedder: TextEmbedder | None,
+    model: LanguageModel,
+    question: str,
+    scope: Scope,
+    *,
+    limit: int | None,
+    settings: Settings,
+    history: Sequence[Exchange] = (),
+) -> Retrieved:
+    """What a model reads to answer: by one search, or of whole videos where the question is about them."""
     history = list(history)[-settings.read.history :] if settings.read.history else []
-    meant = standalone(question, history, tally)
+    meant = standalone(question, history, model)
     kind = "moments" if scope.stream or scope.facet else route(meant)  # one stream alone tells of no whole video
     if kind != "moments":
-        rows, step = whole_evidence(store, embedder, tally, meant, kind, scope, settings)
+        rows, step = whole_evidence(store, embedder, model, meant, kind, scope, settings)
         moments: Sequence[Moment] = ()
     else:
-        moments = search(store, embedder, meant, scope, limit or settings.read.moments, settings)
+        wanted = limit or settings.read.moments
+        moments = search(store, embedder, meant, scope, wanted, settings)
         rows = evidence_of(store, moments, scope, settings.read.evidence_characters)
-        step = Step("retrieve", meant, f"{len(moments)} moments", tuple(row.id for row in rows))
+        step = Step(
+            "retrieve",
+            meant,
+            f"{len(moments)} of at most {wanted} moments, {len(rows)} rows",
+            tuple(row.id for row in rows),
+            detail={"limit": wanted, "scope": scope.narrowed()},
+        )
     titles = {v.id: v for v in store.videos(replace(scope, start=None, end=None))}
     closed = ClosedSet(rows, titles, meant, settings.read.verbatim_words)
     shown = _pictures(store, moments, closed, scope, settings) if model.sees and settings.read.frames else []
-    given = read(Read(meant, history, shown), closed, tally, settings, on_sentence)
-    cost = replace(tally.cost, seconds=time.monotonic() - began)
-    return replace(given, steps=(step, *given.steps), cost=cost)
+    return Retrieved(Read(meant, history, shown), closed, step)
 
 
 def read(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from videmus.cli.session import Session
-from videmus.errors import UsageError
+from videmus.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +69,7 @@ def show(
     kind: Annotated[str | None, typer.Option(help="slide, clip, window, ten-minute, hour or day.")] = None,
     sheet: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Write a contact sheet of the slides.")] = None,
 ) -> None:
-    """Show a video's slides or clips.
+    """Show a video: its summary, key terms and chapters, its slides or clips.
 
     With times, titles and how often each slide was shown; and what was not run, and why.
     """
@@ -80,8 +80,12 @@ def show(
     with session.library() as library:
         found = library.video(video)
         segments = library.segments(found.id, library.shown_kind(found.id, kind))
+        summaries = library.evidence(found.id, "summary") if kind is None else []
+        said = library.evidence(found.id, "speech")
         document = {
             "video": documents.video(found),
+            "speech": documents.speech(found, said),
+            **documents.told(summaries),
             "segments": [documents.segment(s) for s in segments],
             "corrections": [documents.correction(c, s.start_ms, s.end_ms) for s, c in library.corrections(found.id)],
             "stages": [documents.stage(w) for w in library.work(found.id)],
@@ -91,9 +95,9 @@ def show(
             session.notice(f"contact sheet: {sheet}")
 
         def lines(console: Console) -> None:
-            untold = any(not s.title and not s.text for s in segments)
-            said = library.evidence(found.id, "speech") if untold else []
             render.videos(console, [found])
+            render.speech(console, found, said)
+            render.told(console, summaries)
             render.segments(console, found, segments, said, full=session.verbose)
             render.stages(console, library.work(found.id), verbose=session.verbose)
 
@@ -176,7 +180,13 @@ def ask(
             question, limit=limit, mode=mode, options=option or (), on_sentence=shown,
             on_step=lambda step: session.progress(step.tool, step.task), **scope,
         )  # fmt: skip
-        session.show(documents.answer(given), lambda console: shown.end(given, steps=steps or session.verbose))
+
+        def lines(console: Console) -> None:
+            shown.end(given, steps=steps or session.verbose)
+            if session.verbose:
+                render.unused(console, given, library.unused(given))
+
+        session.show(documents.answer(given), lines)
 
 
 def chat(
@@ -204,7 +214,11 @@ def chat(
     with session.library(budget_usd=budget, asks=True) as library:
         while question := _typed(session):
             shown = render.Sentences(session.out, live=True)
-            given = library.ask(question, history=history, on_sentence=shown, **scope)
+            try:
+                given = library.ask(question, history=history, on_sentence=shown, **scope)
+            except ModelError as error:  # one lost reply ends one question, not the conversation
+                session.failed(error)
+                continue
             shown.end(given, steps=session.verbose)
             history.append(Exchange(question, given.text))
 

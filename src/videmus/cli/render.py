@@ -15,6 +15,7 @@ from videmus.cli.session import plain, printable
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
 from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
+from videmus.understand.summary import chapters_of, summary_of, terms_of
 
 if TYPE_CHECKING:
     from videmus.search.frames import FoundFrame
@@ -80,6 +81,32 @@ def summary(
         if item.reason:
             console.print(f"  {plain(item.reason)}", soft_wrap=True)
             console.print("  → mend it and type: [bold]videmus retry[/bold]")
+
+
+def told(console: Console, summaries: Sequence[Evidence]) -> None:
+    """A video's summary, key terms and chapters, as far as it has them."""
+    summary, terms, chapters = summary_of(summaries), terms_of(summaries), chapters_of(summaries)
+    if summary:
+        console.print(f"[bold]summary[/bold]  {plain(' '.join(summary.text.split()))}", soft_wrap=True)
+    if terms:
+        console.print(f"[bold]key terms[/bold]  {plain(', '.join(terms))}", soft_wrap=True)
+    if chapters:
+        console.print("[bold]chapters[/bold]")
+    for chapter in chapters:
+        console.print(f"{clock.format_time(chapter.start_ms):>7}  {plain(_first(chapter.title))}", soft_wrap=True)
+    if summary or terms or chapters:
+        console.print()
+
+
+def speech(console: Console, video: Video, rows: Sequence[Evidence]) -> None:
+    """Where the video's speech is from, and the way back from what the user chose."""
+    about = documents.speech(video, rows)
+    if about["from"] is None:
+        return
+    by = f" by {plain(', '.join(about['models']))}" if about["models"] else ""
+    back = " (--transcribe; subtitles again: `videmus add FILE --no-transcribe`)" if about["transcribe"] else ""
+    source = "recognised" if about["from"] == "recognition" else f"out of the {about['from']}"
+    console.print(f"[dim]speech: {source}{by}{back}[/dim]", soft_wrap=True)
 
 
 def segments(console: Console, video: Video, items: Sequence[Segment], said: Sequence[Evidence], *, full: bool) -> None:
@@ -168,6 +195,20 @@ class Sentences:
                 error = f" [red]{plain(step.error)}[/red]" if step.error else ""
                 line = f"{n}. {step.tool}: {step.task} → {step.result or 'nothing'}"
                 console.print(f"[dim]{plain(line)} ({step.seconds:.1f} s)[/dim]{error}", soft_wrap=True)
+
+
+def unused(console: Console, item: Answer, rows: Sequence[Evidence]) -> None:
+    """How many moments were asked for, of which scope, and the `rows` that were retrieved and are not cited."""
+    for detail in (step.detail for step in item.steps if "limit" in step.detail):
+        scope = ", ".join(f"{name} {value}" for name, value in detail["scope"].items()) or "the whole library"
+        console.print(f"[dim]asked for {detail['limit']} moments of: {plain(scope)}[/dim]", soft_wrap=True)
+    if rows:
+        console.print("[dim]retrieved and not used:[/dim]")
+    for row in rows:
+        text = plain(_first(" ".join(row.text.split())))
+        console.print(
+            f"[dim]  {row.video} · {span(row.start_ms, row.end_ms)} · {row.kind}  {text}[/dim]", soft_wrap=True
+        )
 
 
 def corrections(console: Console, items: Sequence[tuple[Video, Evidence, Correction]]) -> None:

@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from videmus import clock
-from videmus.model import Evidence, Segment, SummaryDetail, Video
-from videmus.understand.summary import chapters_of, summary_of
+from videmus.model import Evidence, Segment, Video
+from videmus.understand.summary import chapters_of, summary_of, terms_of
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~&$])")
 _AT_THE_START = re.compile(r"^(\d{1,9})?((?<=\d)[.)](?=\s|$)|(?<!\d)[-+=])")
@@ -50,7 +50,7 @@ def escaped(text: str) -> str:
 def _summary(summaries: Sequence[Evidence]) -> list[str]:
     lines: list[str] = []
     if summary := summary_of(summaries):
-        terms = summary.detail.terms if isinstance(summary.detail, SummaryDetail) else ()
+        terms = terms_of(summaries)
         lines += ["## Summary", "", escaped(summary.text), ""]
         lines += [f"**Key terms:** {', '.join(map(escaped, terms))}", ""] if terms else []
     if chapters := chapters_of(summaries):

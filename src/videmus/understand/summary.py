@@ -104,8 +104,14 @@ def chapters_of(rows: Sequence[Evidence]) -> list[Chapter]:
 
 
 def summary_of(rows: Sequence[Evidence]) -> Evidence | None:
-    """The video's own summary among its rows; its key terms are in the detail."""
+    """The video's own summary among its rows."""
     return next((r for r in rows if isinstance(r.detail, SummaryDetail) and r.detail.level == "video"), None)
+
+
+def terms_of(rows: Sequence[Evidence]) -> tuple[str, ...]:
+    """The key terms of the video's summary."""
+    summary = summary_of(rows)
+    return summary.detail.terms if summary and isinstance(summary.detail, SummaryDetail) else ()
 
 
 # ---------------------------------------------------------------- map and reduce
