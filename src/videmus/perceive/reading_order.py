@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from videmus.model import TextLine
@@ -48,6 +49,12 @@ def page_text(lines: Sequence[TextLine], aspect: float = 16 / 9) -> str:
 
 
 def _blocks(lines: Sequence[TextLine], aspect: float) -> list[Block]:
+    return _cut_up(tuple(lines), aspect)
+
+
+@lru_cache(maxsize=256)
+def _cut_up(lines: tuple[TextLine, ...], aspect: float) -> list[Block]:
+    """A page is asked for several times: as text and in order, when it is read and when it is compared."""
     pieces = [Piece(x, x.box[0] * aspect, x.box[1], x.box[2] * aspect, x.box[3]) for x in lines]
     return _cut(sorted(pieces, key=lambda p: (p.top, p.left, p.bottom, p.right, p.line.text)))
 

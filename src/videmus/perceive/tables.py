@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import statistics
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise, repeat
 
 from videmus.model import TextLine
@@ -43,14 +43,12 @@ class Piece:
     top: float
     right: float
     bottom: float
+    height: float = field(init=False)
+    middle: float = field(init=False)
 
-    @property
-    def height(self) -> float:
-        return max(self.bottom - self.top, 1e-6)
-
-    @property
-    def middle(self) -> float:
-        return (self.top + self.bottom) / 2
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "height", max(self.bottom - self.top, 1e-6))
+        object.__setattr__(self, "middle", (self.top + self.bottom) / 2)
 
 
 Row = list[Piece]

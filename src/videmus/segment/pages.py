@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -207,12 +208,18 @@ def loss(a: Page, b: Page, ignore: Mask | None = None) -> Loss:
     reach = _reach(_rise(b.luma))
     strength = np.maximum(_rise(a.luma) // 4, 6)
     kept = _per_cell(a.edge & (reach >= strength)) / np.maximum(1, a.edges)
-    like, even = _correlation(a.luma, b.luma)
+    like, even = _pair(*sorted((a, b), key=id))
     under = (kept >= 0.95) & (
         b.edges <= CELL * CELL // 2
     )  # ink beside or over it: too little of it to cover edges by chance
     gone = structured & (like < 0.6) & ~((kept >= 0.85) & ((like > 0.2) | even)) & ~under
     return Loss(structured, gone, gone & (b.edges < 3))
+
+
+@lru_cache(maxsize=1)
+def _pair(a: Page, b: Page) -> tuple[NDArray[np.float32], Mask]:
+    """The correlation of two pages, which are compared both ways one after the other."""
+    return _correlation(a.luma, b.luma)
 
 
 def _correlation(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> tuple[NDArray[np.float32], Mask]:
