@@ -121,6 +121,62 @@ def test_a_picture_without_words_is_a_slide_among_slides():
     assert numbers(found((PROBLEM_1, 6), (WORDLESS, 6), (FIGURE, 6))) == [(0, 6, 1), (6, 12, 2), (12, 18, 3)]
 
 
+def in_a_hall(page: Drawn) -> Drawn:
+    """The page as a camera at the back of a hall films it: projected small on a wall of bricks."""
+    room = np.full((SIZE[1], SIZE[0], 3), 40, np.uint8)
+    random = np.random.default_rng(3)
+    for y in range(0, SIZE[1], 20):
+        for x in range(0, SIZE[0], 60):
+            room[y : y + 17, x : x + 57] = int(random.integers(70, 120))
+    left, top, right, bottom = (0.3, 0.25, 0.8, 0.75)
+    room[90:270, 192:512] = page.picture[::2, ::2]
+    lines = tuple(
+        TextLine(
+            x.text,
+            (
+                left + (right - left) * x.box[0],
+                top + (bottom - top) * x.box[1],
+                left + (right - left) * x.box[2],
+                top + (bottom - top) * x.box[3],
+            ),
+            x.confidence,
+        )
+        for x in page.lines
+    )
+    return Drawn(room, lines)
+
+
+def test_a_photograph_projected_where_a_slide_was_is_a_slide():
+    crowd = np.random.default_rng(8).integers(40, 220, (36, 64, 1)).repeat(3, 2).astype(np.uint8)
+    photograph = in_a_hall(Drawn(crowd.repeat(10, 0).repeat(10, 1), ()))
+    head = ((0.1, 0.8, 0.2, 1.0),)
+    shown = found((in_a_hall(PROBLEM_1), 6, head), (photograph, 6, head), (in_a_hall(BUILD[2]), 6, head))
+    assert numbers(shown) == [(0, 6, 1), (6, 12, 2), (12, 18, 3)]
+    assert numbers(found((PROBLEM_1, 6), (photograph, 6, head), (BUILD[2], 6))) == [(0, 6, 1), (12, 18, 2)]
+
+
+LAST = BUILD[2].lines[3]
+MISREAD = TextLine("ol", (LAST.box[0], LAST.box[1], LAST.box[0] + 0.03, LAST.box[3]), 0.9)
+
+
+def test_words_under_what_moves_are_not_compared():
+    covered = BUILD[2].picture.copy()
+    covered[100:360, 40:120] = speaker(300, (80, 260))
+    behind = Drawn(covered, (*BUILD[2].lines[:1], MISREAD))
+    segments = found((BUILD[2], 6), (behind, 4, ((0.05, 0.25, 0.2, 1.0),)), (BUILD[2], 6))
+    assert numbers(segments) == [(0, 16, 1)]
+    assert len(segments[0].states) == 3
+
+
+def test_a_page_unlike_the_last_state_but_like_another_of_the_slide_goes_on_with_it():
+    left, top, right, bottom = (round(v * side) for v, side in zip(MISREAD.box, (*SIZE, *SIZE), strict=True))
+    smudged = BUILD[2].picture.copy()
+    smudged[top:bottom, left:right] = 120
+    half_read = Drawn(BUILD[2].picture, BUILD[2].lines[:3])
+    segments = found((half_read, 6), (Drawn(smudged, (*BUILD[2].lines[:3], MISREAD)), 4), (BUILD[2], 6))
+    assert numbers(segments) == [(0, 16, 1)]
+
+
 def test_a_camera_box_that_rests_in_one_look_does_not_split_the_slide():
     box = ((0.8, 0.75, 1.0, 1.0),)
     pages = []

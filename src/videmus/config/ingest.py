@@ -59,6 +59,7 @@ class ScreenSettings:
     width: int = 320  # four pixels of 720p become one: a word stays visible, a change costs a fifth of the full picture
     change_level: int = 20  # a pixel differs; codec drift between keyframes stays under it
     rest_level: int = 14  # the same between neighbouring samples, where drift is smaller
+    stir_level: int = 8  # from here pictures that were passed over are looked at: a fade's first steps
     change_pixels: int = 10  # differing pixels in 16 x 16 that count: a word
     pointer_pixels: int = 6  # a region no larger (24 pixels of 720p) is a pointer or cursor
     pointers: int = 6  # more such regions at once are no pointers
@@ -92,7 +93,8 @@ class ScreenSettings:
     restless_share: float = 0.08  # packets usually above this share of the keyframe: most of the picture moves
     lead_ms: int = 700  # dense decoding begins so long before the first outlier
     tail_ms: int = 1_200  # and ends so long after the last
-    sample_ms: int = 100  # pictures looked at are so far apart where something changes
+    sample_ms: int = 100  # pictures looked at are so far apart where something changes ...
+    fine_ms: int = 30  # ... and so far where it began
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,10 @@ class SlideSettings:
     figure_gone: float = 0.12  # from here another figure
     flat: float = 0.35  # a page without words has at least so much even ground
     flat_least: float = 0.2  # and any page this much
+    surroundings: float = (
+        0.3  # a page without words is one where so much of its structure stood about a slide before ...
+    )
+    surroundings_cells: int = 40  # ... and in so many cells
     few_words: int = 4  # fewer do not make a picture a slide
     many_words: int = 8
     still: float = 0.15  # a page without words has at most so much motion on it

@@ -103,7 +103,10 @@ def _words(before: Page, after: Page, went: Loss) -> _Words:
     for word in after.words:
         places[word.word].append(word)
     lost, moves = [], []
+    moving = before.moving | after.moving if before.moving.shape == after.moving.shape else before.moving
     for word in before.words:
+        if _covered(word.box, moving):
+            continue
         near = [_shift(word, other) for other in places[word.word]]
         gone = _is_gone(word.box, went)
         if not gone and any(abs(across) + abs(down) < HERE for across, down in near):
@@ -144,12 +147,23 @@ def _shift(a: Placed, b: Placed) -> tuple[float, float]:
     return b.box[0] - a.box[0], b.box[1] - a.box[1]
 
 
-def _is_gone(box: Box, went: Loss) -> bool:
-    """Whether half of the structure in a box is gone."""
-    rows, columns = went.gone.shape
-    window = np.s_[
+def _window(box: Box, cells: Mask) -> tuple[slice, slice]:
+    """The cells that a box touches."""
+    rows, columns = cells.shape
+    return np.s_[
         int(box[1] * rows) : int(np.ceil(box[3] * rows)), int(box[0] * columns) : int(np.ceil(box[2] * columns))
     ]
+
+
+def _covered(box: Box, moving: Mask) -> bool:
+    """Whether most of a box lies under what moves: a person may stand before it."""
+    under = moving[_window(box, moving)]
+    return bool(2 * under.sum() > under.size)
+
+
+def _is_gone(box: Box, went: Loss) -> bool:
+    """Whether half of the structure in a box is gone."""
+    window = _window(box, went.gone)
     return bool(2 * went.gone[window].sum() >= max(1, went.structured[window].sum()))
 
 

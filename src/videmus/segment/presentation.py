@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from videmus.config import SlideSettings
-from videmus.segment.pages import Page
+from videmus.segment.pages import Page, loss
 
 Kind = Literal["text", "picture", "none"]
 
 
-def kind(page: Page, settings: SlideSettings) -> Kind:
-    """ "text": a slide by its words. "picture": still and nearly wordless, a slide where slides are about. "none": no slide."""
+def kind(page: Page, settings: SlideSettings, before: Page | None = None) -> Kind:
+    """ "text": a slide by its words. "picture": still and nearly wordless, a slide where slides are about. "none": no slide.
+    `before` is the page of the look before: what stands in the surroundings of a slide is one too."""
     share = float(page.moving.mean())
     if int(page.edges.sum()) < 200 and not page.words:
         return "none"  # black, or one colour
@@ -29,12 +30,14 @@ def kind(page: Page, settings: SlideSettings) -> Kind:
     words = real_words(page)
     if len(words) >= settings.few_words and not _is_overlay(page):
         return "text" if share <= settings.part_moving or len(words) >= settings.many_words else "none"
+    if share > settings.still:
+        return "none"
+    if _in_same_surroundings(page, before, settings):
+        return "picture"
     start, end = _span(page)
     if end - start < settings.lasting_ms:
         return "none"  # too brief to know that nothing moves on it
-    if share <= settings.still and (page.flat >= settings.flat or not page.moving.any()):
-        return "picture"
-    return "none"
+    return "picture" if page.flat >= settings.flat or not page.moving.any() else "none"
 
 
 def is_presentation(pages: Sequence[Page], settings: SlideSettings | None = None) -> bool:
@@ -63,6 +66,16 @@ def real_words(page: Page) -> list[str]:
 def _is_overlay(page: Page) -> bool:
     """All words stand in a band at the lower edge: subtitles, a ticker, a watermark."""
     return bool(page.words) and all(w.box[1] > 0.72 for w in page.words)
+
+
+def _in_same_surroundings(page: Page, before: Page | None, settings: SlideSettings) -> bool:
+    """Whether the page before was a slide and a good part of what stood around it still does: the hall that a projection is
+    filmed in. A cut to a speaker or a film leaves nothing."""
+    if before is None or before.kind == "none":
+        return False
+    came = loss(page, before)
+    stays = came.of - came.cells
+    return stays >= settings.surroundings_cells and stays >= settings.surroundings * came.of
 
 
 def _span(page: Page) -> tuple[int, int]:

@@ -67,13 +67,15 @@ def slides(
     looks = sorted((f for f in frames if f.look is not None), key=lambda f: _look(f).start_ms)
     moving = _often_moving(looks)
     deck = _Deck(video, settings, picture, same_slide, asked or Asked())
-    pages = []
+    pages: list[Page] = []
+    before: Page | None = None
     for frame, rows in _with_rows(looks, screen):
         if _look(frame).end_ms - _look(frame).start_ms < settings.brief_ms:
             continue
         found = page(frame, picture(frame), rows, also_moving=moving)
-        found.kind = kind(found, settings)
+        found.kind = kind(found, settings, before)
         deck.see(found)
+        before = found
         pages.append(found.summary())
     if is_presentation(pages, settings):
         yield from deck.segments()
@@ -175,6 +177,9 @@ class _Deck:
             self._add(found)
             return
         slide = self._known(found) or self._new(found)
+        if self.current is not None and slide is self.current.slide:
+            self._add(found)  # unlike its last state, a person before it, but like another of its states: it never went
+            return
         self.current = _Showing(slide, look.start_ms, look.end_ms)
         self.showings.append(self.current)
         self.removed = False
