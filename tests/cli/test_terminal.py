@@ -237,3 +237,15 @@ def test_files_of_a_recording_without_a_clock_time_are_named(terminal, talk, riv
     assert terminal.json("list", "--recording", "week")["timeline"]["unplaced"] == [added["id"]]
     _, out, _ = terminal("list", "--recording", "week")
     assert f"{added['id']}  no clock time: videmus edit {added['id']} --recorded-at" in out
+
+
+def test_show_tells_where_the_speech_is_from_and_the_way_back(terminal, tmp_path, talk):
+    (tmp_path / "sea.srt").write_text("1\n00:00:00,000 --> 00:00:02,000\nThe sea.\n")
+    terminal.json("add", tmp_path / "sea.srt", talk)
+    assert terminal.json("show", "sea")["speech"] == {"from": "subtitles", "models": [], "transcribe": False}
+    assert "speech: out of the subtitles" in terminal("show", "sea")[1]
+    assert "speech: out of the evidence file" in terminal("show", "Tides")[1]
+    terminal.json("add", tmp_path / "sea.srt", "--transcribe")
+    assert "subtitles again: `videmus add FILE --no-transcribe`" in terminal("show", "sea")[1]
+    terminal.json("add", tmp_path / "sea.srt", "--no-transcribe")
+    assert terminal.json("show", "sea")["speech"]["transcribe"] is False

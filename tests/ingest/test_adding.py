@@ -8,16 +8,18 @@ import shutil
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from videmus import Library
 from videmus import library as face
-from videmus.config import Settings
+from videmus.config import ModelSettings, Settings
 from videmus.errors import ModelError, UsageError
 from videmus.ingest.pipeline import Silent, run
 from videmus.ingest.stage import Job, Options, Stage, Stopped
 from videmus.model import Evidence, Origin, Video, evidence_id
 from videmus.models.minds import Minds
+from videmus.models.speech import Heard, HeardWord, ScriptedRecogniser, SpeechMinds
 
 
 class Notes(Silent):
@@ -194,6 +196,37 @@ def test_a_stage_that_yields_nothing_for_long_stops_where_it_tells_its_progress(
     with pytest.raises(Stopped):
         run(job, [Stage("long", "long", 1, (), long)], Silent())
     assert told == [0, 1, 2, 3]
+
+
+def test_recognition_instead_of_subtitles_stays_with_a_video_until_it_is_taken_back(tmp_path, steps_video):
+    def heard(samples, language):
+        return Heard("heard", (HeardWord(0.0, 0.5, " heard", 0.9),))
+
+    speech = SpeechMinds(
+        ModelSettings(),
+        load=lambda name, threads: ScriptedRecogniser(heard, name=name),
+        voice=lambda samples: np.ones(len(samples) // 512, np.float32),
+    )
+    file = tmp_path / "talk.mp4"
+    shutil.copy2(steps_video, file)
+    say(tmp_path / "talk.srt", "written")
+    settings = Settings()
+    with Library(tmp_path / "library", settings=settings, minds=Minds(settings, speech=speech)) as library:
+
+        def said():
+            return {word for row in library.evidence("talk", "speech") for word in row.text.split()}
+
+        library.add(file)
+        assert said() == {"written"}
+        library.add(file, transcribe=True)
+        assert said() == {"heard"}
+        library.add(file)
+        library.retry()
+        assert said() == {"heard"}
+        library.add(file, transcribe=False)
+        assert said() == {"written"}
+        library.retry()
+        assert said() == {"written"}
 
 
 def test_evidence_that_is_changed_is_read_again_into_its_video(library, tmp_path):

@@ -44,8 +44,13 @@ def add(
     ] = None,
     speech_model: Annotated[str | None, typer.Option(help="Any faster-whisper model, by name or folder.")] = None,
     transcribe: Annotated[
-        bool, typer.Option("--transcribe", help="Recognise speech even where subtitles are.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--transcribe/--no-transcribe",
+            help="Recognise speech even where subtitles are; kept until the other is given.",
+            show_default=False,
+        ),
+    ] = None,
     include: Annotated[list[str] | None, typer.Option(help="In folders, only files of this pattern.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="In folders, no files of this pattern.")] = None,
     record: Annotated[

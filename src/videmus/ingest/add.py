@@ -193,7 +193,7 @@ class Adder:
 
     def _kept_options(self) -> dict[str, Any]:
         chosen = {
-            "transcribe": self.options.transcribe or None,
+            "transcribe": self.options.transcribe,
             "language": self.options.language,
             "speech_model": self.options.speech_model,
         }

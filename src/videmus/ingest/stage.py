@@ -36,9 +36,9 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user said of this file on the command line, beyond the settings."""
+    """What the user said of this file on the command line, beyond the settings. None: nothing; what was said before holds."""
 
-    transcribe: bool = False
+    transcribe: bool | None = None
     language: str | None = None
     speech_model: str | None = None
     subtitles: Path | None = None

@@ -289,7 +289,7 @@ def _of(*sections: str) -> Callable[[Job], Mapping[str, Any]]:
 
 
 def _hearing(job: Job) -> Mapping[str, Any]:
-    told = asdict(replace(job.options, subtitles=None))
+    told = asdict(replace(job.options, subtitles=None, transcribe=bool(job.options.transcribe)))
     return {**_of("speech")(job), **told, "subtitles": transcript_key(job), "turns": turns_key(job)}
 
 
