@@ -61,6 +61,28 @@ def test_a_span_of_a_label_is_split_off(store):
     assert [g.undone for g in store.speakers.history()] == [True, True]
 
 
+def test_a_part_of_a_label_that_was_split_off_is_listed_as_a_speaker_of_its_own(store):
+    def listed(at=None):
+        return [
+            (v.label, v.name, v.utterances, v.spoken_ms, v.first_ms) for v in store.speakers.voices(Scope("v1", at=at))
+        ]
+
+    store.add("hear", [said("so it is", 12_000, speaker="S1")])
+    store.speakers.name("S1", "Tom", ["v1"], start_ms=5_000)
+    assert listed() == [("S1", "Tom", 2, 2_000, 9_000), ("S1", "S1", 1, 1_000, 0), ("S2", "S2", 1, 1_000, 2_000)]
+    assert listed(10 * HOUR + 11_000) == [("S1", "S1", 2, 2_000, 0), ("S2", "S2", 1, 1_000, 2_000)]
+    store.speakers.name("S1", "Anna", ["v1"])
+    assert [(name, count) for _, name, count, _, _ in listed()] == [("Anna", 3), ("S2", 1)]
+
+
+def test_a_span_in_which_nothing_of_a_label_begins_is_refused(store):
+    with pytest.raises(UsageError, match="no utterance of S1 begins in that span") as caught:
+        store.speakers.name("S1", "Tom", ["v1", "v2"], start_ms=9_500)
+    assert "nearest begins at 0:09 in v1" in caught.value.next and store.speakers.history() == []
+    store.speakers.name("S1", "Tom", ["v1", "v2"], start_ms=9_000)
+    assert [given.video for given in store.speakers.history()] == ["v1"]
+
+
 def test_a_name_given_later_does_not_apply_to_an_earlier_question(store):
     store.speakers.name("S1", "Anna", ["v1"])
     end = 10 * HOUR + 10_000

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from videmus import clock
 from videmus.errors import NotFoundError, UsageError
 from videmus.model import Evidence, Scope
 from videmus.store.scope import folded, visible
@@ -43,7 +44,10 @@ def create_speakers(connection: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """One label in one video: the name that it has now (the label where none was given), how much it says, from when on."""
+    """What one label says in one video under one name (the label where none was given): how much, and from when on.
+
+    A label of which a part was split off is two voices.
+    """
 
     video: str
     label: str
@@ -76,20 +80,25 @@ class SpeakerStore:
         self._db = database
 
     def voices(self, scope: Scope = Scope()) -> list[Voice]:  # noqa: B008 - frozen
-        """Every label of the scope's videos, by video, who speaks most first."""
+        """Every speaker of the scope's videos, by video, who speaks most first."""
         clause = visible("evidence", replace(scope, stream="speech", speaker=None))
         sql = (
-            "SELECT video.id, evidence.speaker, count(*), sum(evidence.end_ms - evidence.start_ms), min(evidence.start_ms)"  # noqa: S608
+            "SELECT video.id, evidence.speaker, evidence.start_ms, evidence.end_ms"  # noqa: S608
             f" FROM evidence JOIN video ON video.n = evidence.video WHERE {clause.sql} AND evidence.speaker IS NOT NULL"
-            " GROUP BY video.n, evidence.speaker ORDER BY video.n, 4 DESC"
+            " ORDER BY video.n, evidence.start_ms"
         )
         with self._db.reading() as connection:
             records = connection.execute(sql, clause.parameters).fetchall()
             given = _standing(connection, {r[0] for r in records}, scope.at)
-        return [
-            Voice(video, label, _name(given, video, label, None) or label, count, spoken, first)
-            for video, label, count, spoken, first in records
-        ]
+        by_video: dict[str, dict[tuple[str, str], Voice]] = {}
+        for video, label, start, end in records:
+            voices = by_video.setdefault(video, {})
+            name = _name(given, video, label, start) or label
+            before = voices.get((label, name)) or Voice(video, label, name, 0, 0, start)
+            voices[label, name] = replace(
+                before, utterances=before.utterances + 1, spoken_ms=before.spoken_ms + end - start
+            )
+        return [v for voices in by_video.values() for v in sorted(voices.values(), key=lambda v: -v.spoken_ms)]
 
     def named(self, rows: Sequence[Evidence], at: int | None = None) -> list[Evidence]:
         """The rows with the names that people gave their speakers by `at`."""
@@ -117,7 +126,7 @@ class SpeakerStore:
         """Call a label by a name, in these videos where it speaks; with a span, only there (a split).
 
         Known from `at` on: unless said, from the end of the evidence of each video. Raises NotFoundError when no video
-        has the label, UsageError for an empty name.
+        has the label, UsageError for an empty name and for a span in which no utterance of the label begins.
         """
         return self._decide([(label, name)], videos, start_ms, end_ms, at)
 
@@ -155,7 +164,7 @@ class SpeakerStore:
             made = time.time_ns() // 1_000_000
             wanted = list(videos)
             for label, name in pairs:
-                for video in _speaking(connection, label, wanted):
+                for video in _speaking(connection, label, wanted, start_ms, end_ms):
                     learned = at if at is not None else _end(connection, video)
                     connection.execute(
                         "INSERT INTO speaker_name (batch, video, label, start_ms, end_ms, name, folded, learned_at, made_at)"
@@ -174,6 +183,8 @@ class SpeakerStore:
                     )
             found = [given for given in _history(connection) if given.batch == last + 1]
             if not found:
+                for label, _ in pairs:
+                    _check_span(connection, label, wanted, start_ms, end_ms)
                 raise NotFoundError(
                     f"no voice is labelled {', '.join(label for label, _ in pairs)}", next="see `videmus speakers`"
                 )
@@ -195,24 +206,44 @@ def _standing(connection: sqlite3.Connection, videos: set[str], at: int | None) 
     return found
 
 
-def _name(given: _Names, video: str, label: str, start_ms: int | None) -> str | None:
-    """The name at a time; without one, the name of the label as a whole."""
+def _name(given: _Names, video: str, label: str, start_ms: int) -> str | None:
+    """The name of what begins at a time."""
     for start, end, name in given.get((video, label), []):
-        if start_ms is None:
-            if start is None and end is None:
-                return name
-        elif (start is None or start_ms >= start) and (end is None or start_ms < end):
+        if (start is None or start_ms >= start) and (end is None or start_ms < end):
             return name
     return None
 
 
-def _speaking(connection: sqlite3.Connection, label: str, videos: Sequence[str]) -> list[str]:
+def _speaking(
+    connection: sqlite3.Connection, label: str, videos: Sequence[str], start_ms: int | None, end_ms: int | None
+) -> list[str]:
+    """The videos in which an utterance of the label begins within the span."""
     records = connection.execute(
         "SELECT DISTINCT video.id FROM evidence JOIN video ON video.n = evidence.video"
-        " WHERE evidence.speaker = ? AND video.id IN (SELECT value FROM json_each(?)) ORDER BY video.n",
-        (label, json.dumps(list(videos))),
+        " WHERE evidence.speaker = :label AND video.id IN (SELECT value FROM json_each(:videos))"
+        " AND (:start IS NULL OR evidence.start_ms >= :start) AND (:end IS NULL OR evidence.start_ms < :end)"
+        " ORDER BY video.n",
+        {"label": label, "videos": json.dumps(list(videos)), "start": start_ms, "end": end_ms},
     )
     return [video for (video,) in records]
+
+
+def _check_span(
+    connection: sqlite3.Connection, label: str, videos: Sequence[str], start_ms: int | None, end_ms: int | None
+) -> None:
+    """Raises UsageError where the label speaks in these videos, and nothing of it begins within the span."""
+    beginnings = connection.execute(
+        "SELECT evidence.start_ms, video.id FROM evidence JOIN video ON video.n = evidence.video"
+        " WHERE evidence.speaker = ? AND video.id IN (SELECT value FROM json_each(?))",
+        (label, json.dumps(list(videos))),
+    ).fetchall()
+    if beginnings:
+        border = start_ms if start_ms is not None else end_ms or 0
+        at, video = min(beginnings, key=lambda record: abs(record[0] - border))
+        raise UsageError(
+            f"no utterance of {label} begins in that span, so no name was given",
+            next=f"the nearest begins at {clock.format_time(at)} in {video}: give a span that holds it",
+        )
 
 
 def _end(connection: sqlite3.Connection, video: str) -> int:
