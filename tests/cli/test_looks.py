@@ -10,7 +10,7 @@ from rich.console import Console
 
 from videmus import cli
 from videmus.cli import player
-from videmus.cli.progress import TerminalEvents
+from videmus.cli.progress import Pace, TerminalEvents
 from videmus.ingest.stage import Stage
 from videmus.model import Video
 from videmus.store.protocol import Work
@@ -41,6 +41,37 @@ def test_titles_in_any_script_stand_in_the_list(terminal, tmp_path):
 def test_a_second_add_says_that_nothing_was_left_to_do(terminal, talk):
     assert "nothing was left to do" not in terminal("add", talk)[1]
     assert "nothing was left to do" in terminal("add", talk)[1]
+
+
+def test_between_two_reports_the_bar_goes_on_at_its_speed_and_no_further_than_the_next_may_confirm():
+    clock = [0.0]
+    events = TerminalEvents(Console(file=io.StringIO(), force_terminal=True, width=100), now=lambda: clock[0])
+
+    def shown():
+        out = Console(file=io.StringIO(), width=100)
+        out.print(events.bars.get_renderable())
+        return " ".join(re.sub(r"[━╸╺]+", "", out.file.getvalue()).split())
+
+    events.stage_started(VIDEO, STAGE)
+    clock[0] = 5.0
+    assert "left" not in shown() and "%" not in shown(), "nobody knows yet"
+    clock[0] = 10.0
+    events.stage_progress(VIDEO, STAGE, 10, 100)
+    assert "10 %" in shown() and "1:30 left" in shown()
+    clock[0] = 20.0
+    assert "20 %" in shown() and "1:20 left" in shown()
+    clock[0] = 60.0
+    assert "30 %" in shown() and "1:10 left" in shown(), "the next report is late: nothing more is claimed"
+    events.stage_progress(VIDEO, STAGE, 40, 100)
+    assert "40 %" in shown() and "1:30 left" in shown()
+
+
+def test_a_run_that_goes_on_after_an_interruption_is_as_fast_as_what_it_does_now():
+    pace = Pace(0.0)
+    pace.report(500, 1000, 1.0)  # done before
+    for second in range(10, 200, 10):
+        pace.report(500 + second, 1000, float(second))
+    assert pace.left(190.0) == pytest.approx(310, rel=0.1)
 
 
 def test_progress_tells_the_part_done_and_the_time_left():

@@ -254,6 +254,16 @@ def test_the_language_of_a_stopped_run_is_kept(tmp_path):
     assert {row.detail.language for row in hear(path, "v1", again, SETTINGS, done=done)} == {"de"}
 
 
+def test_how_far_it_is_is_told_after_one_chunk_then_after_two_and_so_on_to_a_whole_batch(tmp_path):
+    path = write(tmp_path / "a.wav", 100, *((t, t + 4) for t in range(0, 100, 5)))
+    settings = replace(SETTINGS, speech=replace(SETTINGS.speech, chunk_ms=5_000, batch=4))
+    speech, made = minds([heard("Again.")] * 40)
+    seen: list[int] = []
+    told = lambda done, of: seen.append(len(made["whisper-tiny.en"].asked))  # noqa: E731
+    list(hear(path, "v1", speech, settings, language="en", progress=told))
+    assert seen[:4] == [1, 3, 7, 11]
+
+
 def test_progress_grows_to_the_length(tmp_path):
     path = write(tmp_path / "a.wav", 150, *((t, t + 9) for t in range(0, 150, 10)))
     seen: list[tuple[int, int]] = []

@@ -5,10 +5,14 @@ On standard error, so that standard output stays one document. Without a termina
 
 from __future__ import annotations
 
+import time
+from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from videmus import clock
@@ -21,21 +25,66 @@ QUIET_SECONDS = 0.5
 """Stages quicker than this are not worth a line of their own while they run."""
 
 
-class TerminalEvents:
-    """Implements `ingest.pipeline.Events`. Use as a context manager around `Library.add`."""
+RECENT_S = 90.0
+"""The speed is that of so long: a run that goes on after an interruption passes over what is done in no time."""
 
-    def __init__(self, console: Console, *, quiet: bool = False, verbose: bool = False) -> None:
+
+class Pace:
+    """How far something is between two reports: at its recent speed, and not further than the next report may confirm."""
+
+    def __init__(self, now: float) -> None:
+        self.total = 0.0
+        self._reports = deque([(now, 0.0)])
+        self._step = 0.0
+
+    def report(self, done: float, total: float, now: float) -> None:
+        before = self._reports[-1][1]
+        self.total = total
+        if done > before:
+            self._step = max(self._step, done - before)
+            self._reports.append((now, done))
+        while len(self._reports) > 2 and now - self._reports[1][0] > RECENT_S:
+            self._reports.popleft()
+
+    def reached(self, now: float) -> float:
+        """What is done, as far as it can be told: steps may double from one report to the next."""
+        at, done = self._reports[-1]
+        return min(done + self._speed() * (now - at), done + 2 * self._step, self.total)
+
+    def left(self, now: float) -> float | None:
+        """Seconds, once the speed is known."""
+        speed = self._speed()
+        return (self.total - self.reached(now)) / speed if speed else None
+
+    def _speed(self) -> float:
+        (first, began), (last, done) = self._reports[0], self._reports[-1]
+        return (done - began) / (last - first) if last > first else 0.0
+
+
+class TerminalEvents:
+    """Implements `ingest.pipeline.Events`. Use as a context manager around `Library.add`. `now` is for tests."""
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        quiet: bool = False,
+        verbose: bool = False,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.console = console
+        self.now = now
         self.quiet = quiet
         self.verbose = verbose
         self.bars = Progress(
             TextColumn("  {task.description:<22}"),
-            BarColumn(bar_width=28),
+            _Bar(bar_width=28),
             _Part(),
             TimeElapsedColumn(),
             _Left(),
             console=console,
             transient=True,
+            get_time=now,
             disable=quiet or not console.is_terminal,
         )
         self.tasks: dict[tuple[str, str], TaskID] = {}
@@ -54,8 +103,8 @@ class TerminalEvents:
     def fetching(self, address: str, done: int, total: int | None) -> None:
         task = self.fetches.get(address)
         if task is None:
-            task = self.fetches[address] = self.bars.add_task("fetching", total=total)
-        self.bars.update(task, completed=done, total=total)
+            task = self.fetches[address] = self._task("fetching")
+        self._report(task, done, total)
         if done == total:
             self.bars.remove_task(self.fetches.pop(address))
 
@@ -68,11 +117,19 @@ class TerminalEvents:
             self.console.print(f"[bold]{count}{plain(video.title)}[/bold]", highlight=False)
 
     def stage_started(self, video: Video, stage: Stage) -> None:
-        self.tasks[video.id, stage.name] = self.bars.add_task(stage.title, total=None)
+        self.tasks[video.id, stage.name] = self._task(stage.title)
 
     def stage_progress(self, video: Video, stage: Stage, done: int, total: int) -> None:
         if (task := self.tasks.get((video.id, stage.name))) is not None:
-            self.bars.update(task, completed=done, total=total or None)
+            self._report(task, done, total or None)
+
+    def _task(self, title: str) -> TaskID:
+        return self.bars.add_task(title, total=None, pace=Pace(self.now()))
+
+    def _report(self, task: TaskID, done: int, total: int | None) -> None:
+        pace: Pace = self.bars.tasks[self.bars.task_ids.index(task)].fields["pace"]
+        pace.report(done, total or 0, self.now())
+        self.bars.update(task, completed=done, total=total)
 
     def stage_ended(self, video: Video, stage: Stage, work: Work) -> None:
         if (task := self.tasks.pop((video.id, stage.name), None)) is not None:
@@ -99,11 +156,18 @@ class TerminalEvents:
             self.console.print(f"  [yellow]![/yellow] {plain(text)}", highlight=False)
 
 
+class _Bar(BarColumn):
+    def render(self, task: Task) -> ProgressBar:
+        bar = super().render(task)
+        bar.completed = _reached(task)
+        return bar
+
+
 class _Part(ProgressColumn):
     """The part that is done; nothing where nobody knows the whole."""
 
     def render(self, task: Task) -> Text:
-        return Text(f"{task.percentage:>3.0f} %" if task.total else "     ")
+        return Text(f"{100 * _reached(task) / task.total:>3.0f} %" if task.total else "     ")
 
 
 class _Left(ProgressColumn):
@@ -112,7 +176,12 @@ class _Left(ProgressColumn):
     max_refresh = 0.5
 
     def render(self, task: Task) -> Text:
-        seconds = task.time_remaining
-        if task.total is None or seconds is None:
+        seconds = task.fields["pace"].left(task.get_time()) if task.total else None
+        if seconds is None:
             return Text("")
         return Text(f"{clock.format_time(round(seconds) * 1000)} left", style="progress.remaining")
+
+
+def _reached(task: Task) -> float:
+    pace: Pace = task.fields["pace"]
+    return max(task.completed, pace.reached(task.get_time()))

@@ -99,7 +99,10 @@ def hear(
     reader = AudioReader(path, track=track, block=BLOCK)
     found = 0
     pieces = chunks(levelled(reader, settings.speech), speech.voice, settings.speech)
-    while group := list(islice(pieces, settings.speech.batch)):
+    # One chunk, then 2, 4, …: how fast it goes is known long before a whole batch; a language is told by all of one.
+    together = 1 if known else settings.speech.batch
+    while group := list(islice(pieces, min(together, settings.speech.batch))):
+        together *= 2
         if group[-1].end_ms > resume:
             if known is None:  # nobody spoke where the language was looked for
                 known = _language_of(group, speech, settings.speech, name)
