@@ -78,15 +78,19 @@ def main() -> None:
             ("one video", Scope(video=one)),
             ("one stream", Scope(stream="speech")),
         ):
-            times = []
-            cpu = time.process_time()
+            times, processor = [], []
             for text in questions:
-                began = time.perf_counter()
+                began, worked = time.perf_counter(), time.process_time()
                 search(store, embedder, text, scope, 10)
                 times.append(1000 * (time.perf_counter() - began))
-            cpu = 1000 * (time.process_time() - cpu) / len(questions)
+                processor.append(1000 * (time.process_time() - worked))
             p50, p99 = np.percentile(times, [50, 99])
-            print(f"search, {name:24s} p50 {p50:6.1f} ms  p99 {p99:6.1f} ms  (processor time {cpu:.1f} ms)", flush=True)
+            cpu50, cpu99 = np.percentile(processor, [50, 99])
+            print(
+                f"search, {name:24s} p50 {p50:6.1f} ms  p99 {p99:6.1f} ms"
+                f"  (processor time, both cores together: p50 {cpu50:.1f} ms, p99 {cpu99:.1f} ms)",
+                flush=True,
+            )
         store.close()
 
 
