@@ -9,7 +9,7 @@ import pytest
 
 from videmus.config import ModelSettings, Settings
 from videmus.errors import ModelError
-from videmus.models import weights
+from videmus.models import text_embedding, weights
 from videmus.models.text_embedding import BUNDLED, ScriptedEmbedder, from_folder, load, suits
 
 
@@ -87,6 +87,22 @@ def test_a_folders_model_is_cut_at_its_own_length_and_named_by_its_bytes(model_f
     long = "one two three four five six seven eight nine ten"
     assert np.allclose(mine.embed([long]), mine.embed([long + " eleven twelve"]), atol=1e-5)
     assert not np.allclose(bundled.embed([long]), bundled.embed([long + " eleven twelve"]), atol=1e-3)
+
+
+def test_what_is_said_again_is_not_embedded_again(model_folder, monkeypatch):
+    mine = from_folder(model_folder, name="mine")
+    embedded = []
+    pooled = mine._pooled
+    monkeypatch.setattr(mine, "_pooled", lambda encodings: embedded.append(len(encodings)) or pooled(encodings))
+    monkeypatch.setattr(text_embedding, "RECENT_TEXTS", 2)
+    first = mine.embed(["yes", "no", "yes"])
+    assert sum(embedded) == 2 and np.array_equal(first[0], first[2]) and not np.allclose(first[0], first[1])
+    assert np.array_equal(mine.embed(["no", "yes"]), first[[1, 0]]) and sum(embedded) == 2
+    mine.embed(["perhaps"])  # "no" was said longest ago
+    mine.embed(["yes"])
+    assert sum(embedded) == 3
+    mine.embed(["no"])
+    assert sum(embedded) == 4
 
 
 def test_a_question_gets_the_prefix_that_the_folder_names(model_folder):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,8 +26,12 @@ BUNDLED = bundled.MINILM
 MAXIMUM_TOKENS = 256
 """What all-MiniLM-L6-v2 was trained with (its model card): longer texts are cut there. Others say their own length."""
 
-BATCH_TOKENS = 4096
-"""Tokens of one batch, padding counted. Larger batches are no faster on two cores, and take memory."""
+BATCH_TOKENS = 512
+"""Tokens of one batch, padding counted. Batches of 4096 take a third to a half more processor time (they leave its cache)."""
+
+RECENT_TEXTS = 2048
+"""Texts whose vectors are at hand. People say the same again and slides come back: of the lines of a made week 41 % are
+among the last so many different ones. 3 MB at 384 dimensions."""
 
 HUB_FILES = ("*.json", "onnx/model.onnx", "onnx/model_quantized.onnx", "model.onnx", "model_optimized.onnx", "*.txt")
 
@@ -152,6 +158,8 @@ class OnnxEmbedder:
         self._file = file
         self._first_token = first_token
         self._prefixes = (query_prefix, passage_prefix)
+        self._recent: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._recent_lock = threading.Lock()
         self.dimension = int(self._pooled([self._tokenizer.encode("")]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -161,11 +169,20 @@ class OnnxEmbedder:
         return _row(self._embed([self._prefixes[0] + text]))
 
     def _embed(self, texts: list[str]) -> NDArray[np.float32]:
-        encodings = self._tokenizer.encode_batch(texts)
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        with self._recent_lock:
+            found = {text: self._recent[text] for text in texts if text in self._recent}
+        fresh = [text for text in dict.fromkeys(texts) if text not in found]
+        encodings = self._tokenizer.encode_batch(fresh)
         for batch in _batches([len(e.ids) for e in encodings]):
-            vectors[batch] = self._pooled([encodings[k] for k in batch])
-        return vectors
+            for k, vector in zip(batch, self._pooled([encodings[k] for k in batch]), strict=True):
+                found[fresh[k]] = vector.copy()  # else it would keep its whole batch in memory
+        with self._recent_lock:
+            for text in dict.fromkeys(texts):
+                self._recent[text] = found[text]
+                self._recent.move_to_end(text)
+            while len(self._recent) > RECENT_TEXTS:
+                self._recent.popitem(last=False)
+        return np.array([found[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
 
     def _pooled(self, encodings: list[Any]) -> NDArray[np.float32]:
         length = max(1, max(len(e.ids) for e in encodings))
