@@ -61,6 +61,14 @@ def test_a_stopped_add_says_how_to_go_on_to_people_and_to_programs(terminal, tal
     assert terminal.json("add", talk, status=130)["error"]["what"] == "stopped; what was done is kept"
 
 
+def test_an_add_that_is_killed_politely_says_the_same(terminal, talk, monkeypatch):
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(Library, "add_all", lambda *given, **options: signal.raise_signal(signal.SIGTERM))
+    status, _, err = terminal("add", talk)
+    assert (status, "videmus retry" in err) == (143, True)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 def test_any_other_command_that_is_stopped_gives_programs_a_document_too(terminal, monkeypatch):
     monkeypatch.setattr(Library, "videos", lambda *given, **options: press())
     assert terminal.json("list", status=130)["error"]["what"] == "stopped"

@@ -147,7 +147,7 @@ def _changed(session: Session, library: Library, work: Callable[[Events], list[V
     from videmus import documents
     from videmus.cli.progress import TerminalEvents
     from videmus.cli.render import summary
-    from videmus.cli.stopping import STOPPED, stops_soon
+    from videmus.cli.stopping import Stop, stops_soon
 
     with TerminalEvents(session.err, quiet=session.quiet, verbose=session.verbose) as events:
 
@@ -155,12 +155,13 @@ def _changed(session: Session, library: Library, work: Callable[[Events], list[V
             events.bars.stop()
             session.stopped("stopped; what was done is kept", HOW_TO_GO_ON)
 
+        stopped = Stop()
         try:
-            with stops_soon(farewell):
+            with stops_soon(farewell) as stopped:
                 videos = work(events)
         except KeyboardInterrupt:
             farewell()
-            raise typer.Exit(STOPPED) from None
+            raise typer.Exit(stopped.status) from None
     works = {v.id: library.work(v.id) if library.store.video(v.id) else [] for v in videos}
     document = {"videos": [documents.added(v, works[v.id]) for v in videos]}
 
