@@ -7,6 +7,7 @@ sentences for any question. A question that finds nothing in the time that it na
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from videmus import clock
 from videmus.answer import extractive, overview
 from videmus.answer.at_time import at_time, narrowed, tells_only, wanted
 from videmus.answer.deck import deck, nth_slide
+from videmus.answer.languages import by_words
 from videmus.answer.lines import Line, written
 from videmus.answer.named_times import AROUND_MS, NamedTime, named_time
 from videmus.answer.routing import route
@@ -24,6 +26,8 @@ from videmus.model import Answer, Scope, Sentence, Step, Video
 from videmus.models.text_embedding import TextEmbedder
 from videmus.search.hybrid import search
 from videmus.store.protocol import Store
+
+notices = logging.getLogger("videmus.notices")
 
 MOST_VIDEOS = 5
 """Of more videos a time is not told: whose is meant must be named."""
@@ -66,10 +70,25 @@ def answer(
         return Answer(said, "unsupported", steps=(Step("small talk", question, "nothing was asked"),))
     whole = scope.stream is None and scope.facet is None and scope.speaker is None
     given = _structured(store, embedder, question, scope, limit, settings) if whole else None
-    given = given or extractive.answer(store, embedder, question, scope, limit, settings)
+    given = given or _best_sentences(store, embedder, question, scope, limit, settings)
     for sentence in given.sentences:
         on_sentence(sentence)
     return given
+
+
+def _best_sentences(
+    store: Store, embedder: TextEmbedder | None, question: str, scope: Scope, limit: int | None, settings: Settings
+) -> Answer:
+    """The best sentences; by words alone, and said so, where the embedding model does not know the question's language."""
+    asked = by_words(question, embedder, store)
+    if asked is None:
+        return extractive.answer(store, embedder, question, scope, limit, settings)
+    given = extractive.answer(store, None, asked.text, scope, limit, settings)
+    step = Step("language", question, asked.notice, detail={"words": asked.text})
+    if not given.citations:
+        return replace(given, text=f"{given.text} ({asked.notice})", steps=(step, *given.steps))
+    notices.info("%s", asked.notice)
+    return replace(given, steps=(step, *given.steps))
 
 
 def _structured(
@@ -120,7 +139,7 @@ def _of_whole(asked: _Asked, question: str, scope: Scope) -> Answer | None:
 
 def _when(asked: _Asked, topic: str, scope: Scope) -> Answer:
     """The best sentences about it, each with its time."""
-    given = extractive.answer(asked.store, asked.embedder, topic, scope, asked.limit, asked.settings)
+    given = _best_sentences(asked.store, asked.embedder, topic, scope, asked.limit, asked.settings)
     began = {c.n: c.start_ms for c in given.citations}
     timed = [replace(s, text=f"{clock.format_time(began[s.citations[0]])} {s.text}") for s in given.sentences]
     if not timed:
@@ -171,7 +190,7 @@ def _in_span(asked: _Asked, question: str, named: NamedTime) -> Answer | None:
 def _asked_in(asked: _Asked, question: str, scope: Scope) -> Answer | None:
     """The question asked of a span; None where nothing there answers it."""
     given = _of_whole(asked, question, scope)
-    given = given or extractive.answer(asked.store, asked.embedder, question, scope, asked.limit, asked.settings)
+    given = given or _best_sentences(asked.store, asked.embedder, question, scope, asked.limit, asked.settings)
     return given if given.citations else None
 
 
