@@ -69,6 +69,10 @@ def timeline(item: Timeline) -> Document:
             {"kind": s.kind, "start": clock.format_clock(s.start), "end": clock.format_clock(s.end)} for s in item.seams
         ],
         "unplaced": [v.id for v in item.unplaced],
+        "transcripts": [
+            {"video": p.video.id, "start": clock.format_clock(p.start), "end": clock.format_clock(p.end)}
+            for p in item.transcripts
+        ],
     }
 
 
@@ -159,6 +163,7 @@ def citation(item: Citation) -> Document:
         "kind": item.kind,
         "quote": item.quote,
         "url": item.url,
+        "footage": to_plain(item.footage) if item.footage else None,
     }
 
 

@@ -291,13 +291,16 @@ class Library:
     def link(self, video: str, time: Times = 0) -> tuple[str, Path | None, int]:
         """The address that opens a moment, the file (None: not on this machine) and the time in ms.
 
-        Raises UsageError for a time outside the video.
+        A moment of a transcript opens the clip of its recording that ran then. Raises UsageError for a time outside the video.
         """
         from videmus.answer.citations import moment_url
+        from videmus.answer.footage import footage
         from videmus.ingest.add import media_path
 
         found = self.video(video)
         at_ms = self._inside(found, time)
+        if seen := footage(found, at_ms, at_ms, self.store):
+            found, at_ms = self.video(seen.video), seen.start_ms
         return moment_url(found, at_ms), media_path(self.store, found), at_ms
 
     def export_text(self, video: str, format: str) -> str:
@@ -402,11 +405,12 @@ class Library:
         and ModelError where a configured model cannot be asked.
         """
         from videmus.answer.asking import Asked, answer
+        from videmus.answer.footage import shown
 
         if not question.strip():
             raise UsageError("the question is empty", next='videmus ask "Why does it diverge?"')
         asked = Asked(question, self.scope(**scope), mode, limit, options, history, on_sentence, on_step)
-        return answer(self.store, self.minds, self.settings, asked)
+        return shown(answer(self.store, self.minds, self.settings, asked), self.store)
 
     def unused(self, answer: Answer) -> list[Evidence]:
         """The rows that were retrieved for an answer and that it does not cite, in the order found."""

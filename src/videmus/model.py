@@ -370,8 +370,22 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class Footage:
+    """The clip of a recording, and the span in it, that ran while something in a transcript was said."""
+
+    video: str
+    title: str
+    start_ms: int
+    end_ms: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
-    """A checked pointer: `quote` stands in the evidence `evidence`, which was retrieved for this answer."""
+    """A checked pointer: `quote` stands in the evidence `evidence`, which was retrieved for this answer.
+
+    `footage` is where a transcript's words can be seen; `url` leads there then.
+    """
 
     n: int
     evidence: str
@@ -382,6 +396,7 @@ class Citation:
     kind: EvidenceKind
     quote: str
     url: str
+    footage: Footage | None = None
 
 
 @dataclass(frozen=True, slots=True)

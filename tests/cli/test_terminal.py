@@ -239,6 +239,33 @@ def test_files_of_a_recording_without_a_clock_time_are_named(terminal, talk, riv
     assert f"{added['id']}  no clock time: videmus edit {added['id']} --recorded-at" in out
 
 
+def test_what_a_transcript_says_is_seen_in_the_clip_that_ran_then(terminal, tmp_path):
+    clips = tmp_path / "ego"
+    clips.mkdir()
+    for start in ("11094208", "11101208", "11200000"):
+        clip = {"videmus_evidence": 1, "title": f"DAY1_A1_JAKE_{start}", "duration_ms": 30_000, "has_video": True}
+        (clips / f"DAY1_A1_JAKE_{start}.json").write_text(json.dumps(clip))
+    cues = ("00:00:05,000 --> 00:00:08,000\nBread is baking.", "00:10:20,000 --> 00:10:24,000\nThe kettle is hot.")
+    (clips / "A1_JAKE_DAY1_11000000.srt").write_text("\n\n".join(f"{n}\n{cue}" for n, cue in enumerate(cues, 1)))
+    terminal.json("add", clips, "--recording", "jake")
+    line = terminal.json("list", "--recording", "jake")["timeline"]
+    assert line["recorded_ms"] == 90_000 and [s["kind"] for s in line["seams"]] == ["gap"]
+    assert [t["start"] for t in line["transcripts"]] == ["DAY1 11:00:00"]
+    _, out, _ = terminal("list", "--recording", "jake")
+    assert "1:30 recorded, 1 gap, no overlaps" in out and "DAY1 11:00:00 – DAY1 11:10:24, 1 transcript" in out
+    (cited,) = terminal.json("ask", "What is hot?")["citations"]
+    assert cited["title"] == "A1_JAKE_DAY1_11000000" and cited["start_ms"] == 620_000
+    seen = cited["footage"]
+    assert (seen["title"], seen["start_ms"]) == ("DAY1_A1_JAKE_11101208", 7_600) and cited["url"] == seen["url"]
+    _, out, _ = terminal("ask", "What is hot?")
+    assert "A1_JAKE_DAY1_11000000 · 10:20–10:24 · speech · seen in DAY1_A1_JAKE_11101208 · 0:07–0:11" in " ".join(
+        out.split()
+    )
+    assert terminal.json("open", cited["video"], "10:20")["url"] == seen["url"]
+    (unseen,) = terminal.json("ask", "What is baking?")["citations"]
+    assert unseen["footage"] is None and unseen["url"].endswith("A1_JAKE_DAY1_11000000.srt#t=5")
+
+
 def test_show_tells_where_the_speech_is_from_and_the_way_back(terminal, tmp_path, talk):
     (tmp_path / "sea.srt").write_text("1\n00:00:00,000 --> 00:00:02,000\nThe sea.\n")
     terminal.json("add", tmp_path / "sea.srt", talk)

@@ -42,17 +42,24 @@ def videos(console: Console, items: Sequence[Video]) -> None:
 
 
 def timeline(console: Console, line: Timeline) -> None:
-    """From when to when a recording goes, how much of it is there, its gaps and overlaps."""
-    if not line.parts:
+    """From when to when a recording goes, how much of it was filmed, its gaps and overlaps, and its transcripts."""
+    if not line.placed:
         console.print("no file has a clock time: give --recorded-at, or names that tell it")
         return
-    span_text = f"{clock.format_clock(line.start)} – {clock.format_clock(line.end)}"
-    console.print(f"{span_text}, {clock.format_time(line.recorded_ms)} recorded, {len(line.seams)} gaps and overlaps")
+    if line.parts:
+        span_text = f"{clock.format_clock(line.start)} – {clock.format_clock(line.end)}"
+        kinds = [seam.kind for seam in line.seams]
+        seams = [_counted(kinds.count("gap"), "gap"), _counted(kinds.count("overlap"), "overlap")]
+        console.print(f"{span_text}, {clock.format_time(line.recorded_ms)} recorded, {', '.join(seams)}")
     for seam in line.seams[:20]:
         when = f"{clock.format_clock(seam.start)} – {clock.format_clock(seam.end)}"
         console.print(f"[dim]{seam.kind} {when} ({clock.format_time(seam.length_ms)})[/dim]")
     if len(line.seams) > 20:
         console.print(f"[dim]… and {len(line.seams) - 20} more[/dim]")
+    if line.transcripts:
+        first, last = line.transcripts[0].start, max(p.end for p in line.transcripts)
+        written = _counted(len(line.transcripts), "transcript")
+        console.print(f"{clock.format_clock(first)} – {clock.format_clock(last)}, {written}")
     for video in line.unplaced:
         console.print(
             f"{video.id}  [yellow]no clock time: videmus edit {video.id} --recorded-at …[/yellow]", soft_wrap=True
@@ -227,6 +234,8 @@ def citation_line(item: Citation) -> Text:
     """`[1] Title · 12:45–13:02 · slide`, a link to the moment where the terminal shows links."""
     name = {"screen": "slide"}.get(item.kind, item.kind)
     line = Text(f"[{item.n}] {printable(item.title)} · {span(item.start_ms, item.end_ms)} · {name}", style="cyan")
+    if seen := item.footage:
+        line.append(f" · seen in {printable(seen.title)} · {span(seen.start_ms, seen.end_ms)}")
     line.stylize(f"link {item.url}")
     quote = printable(" ".join(item.quote.split()))
     return line + Text(f"  “{quote if len(quote) <= 160 else quote[:159] + '…'}”", style="dim")
@@ -234,6 +243,10 @@ def citation_line(item: Citation) -> Text:
 
 def span(start_ms: int, end_ms: int) -> str:
     return f"{clock.format_time(start_ms)}–{clock.format_time(end_ms)}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"
 
 
 def _spent(item: Answer) -> str:

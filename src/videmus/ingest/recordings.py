@@ -46,7 +46,7 @@ def _summarise(
     store: Store, minds: Minds, settings: Settings, events: Events, stop: threading.Event, name: str
 ) -> None:
     members = [v for v in store.videos(Scope(recording=name)) if not is_recording(v)]
-    parts = timeline(name, members).parts
+    parts = timeline(name, members).placed
     if not parts:
         if members:
             events.notice(f"no file of recording {name} has a clock time: give --recorded-at, or names that tell it")
