@@ -78,7 +78,7 @@ def test_a_scrolled_document_is_one_page_and_a_replaced_one_is_not():
     text = [" ".join(words[n : n + 6]) for n in range(0, 48, 6)]
     before, after, other = (drawn("", lines) for lines in (text[:7], text[1:], text[::-1][:7]))
     settings = SlideSettings()
-    assert compare(paged(before), paged(after), settings).reason == "the text scrolled"
+    assert compare(paged(before), paged(after), settings).reason == "it scrolled"
     assert compare(paged(before), paged(other), settings).verdict == "other"
 
 

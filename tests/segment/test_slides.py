@@ -177,6 +177,31 @@ def test_a_page_unlike_the_last_state_but_like_another_of_the_slide_goes_on_with
     assert numbers(segments) == [(0, 16, 1)]
 
 
+CODE = [
+    "def scroll(page):", "lines = page.lines", "for line in lines:", "if not line.text:", "continue", "yield moved(line)",
+    "def moved(line):", "top, bottom = line.box", "return replace(line)", "class Reader:", "def read(self, path):",
+    "with open(path) as file:", "return file.readlines()", "def close(self):", "self.file = None",
+]  # fmt: skip
+
+
+def test_an_editor_that_scrolls_is_one_slide_and_known_when_it_comes_back_scrolled():
+    views = [drawn("", CODE[n : n + 7], shift=-20) for n in (0, 3, 1, 5)]
+    segments = found((views[0], 4), (views[1], 4), (PROBLEM_1, 6), (views[2], 4), (views[3], 4))
+    assert numbers(segments) == [(0, 8, 1), (8, 14, 2), (14, 22, 1)]
+    assert CODE[0] in segments[0].states[0].text and CODE[9] in segments[0].states[1].text
+
+
+def test_other_lines_at_the_same_distance_are_no_scrolled_ones():
+    assert len(found((drawn("", CODE[:7], shift=-20), 4), (drawn("", CODE[8:], shift=-20), 4))) == 2
+
+
+def test_slides_that_begin_alike_are_two():
+    begun = drawn("Adding keys", ["Add the keys B and C of both"])
+    first = drawn("Adding keys", ["Add the keys B and C of both", "What is the private key for R"])
+    second = drawn("Adding keys", ["Add the keys B and C of both", "What will a hash be good for", "It saves bytes"])
+    assert [s.slide for s in found((begun, 4), (first, 6), (PROBLEM_1, 6), (second, 6), (first, 6))] == [1, 2, 3, 1]
+
+
 def test_a_camera_box_that_rests_in_one_look_does_not_split_the_slide():
     box = ((0.8, 0.75, 1.0, 1.0),)
     pages = []

@@ -20,6 +20,7 @@ import numpy as np
 from videmus.config import SlideSettings
 from videmus.model import Box
 from videmus.segment.pages import Loss, Mask, Page, Placed, cells_of, loss, patch_likeness
+from videmus.segment.scrolling import scrolled
 from videmus.segment.titles import title_line
 
 Verdict = Literal["same", "removed", "other", "undecided"]
@@ -41,27 +42,28 @@ def compare(before: Page, after: Page, settings: SlideSettings, ignore: Mask | N
     went = loss(before, after, ignore)
     if went.of == 0:
         return Comparison("other" if after.words else "same", "nothing stood on the page before")
-    words = _words(before, after, went)
-    came = loss(after, before, ignore)
-    if words.scrolled:
-        return Comparison("same", "the text scrolled", share=went.share)
-    if words.lost:
-        return _with_lost_words(before, after, went, came, words, settings)
-    if went.cells <= settings.stray_cells:
+    lost = _lost_words(before, after, went)
+    if not lost and went.cells <= settings.stray_cells:
         return Comparison("same", "all of it stays", share=went.share)
-    return _without_lost_words(before, went, came, settings)
+    came = loss(after, before, ignore)
+    if lost:
+        found = _with_lost_words(before, after, went, came, lost, settings)
+    else:
+        found = _without_lost_words(before, went, came, settings)
+    if found.verdict in ("other", "undecided") and scrolled(before, after, went.gone | came.gone):
+        return Comparison("same", "it scrolled", share=went.share)
+    return found
 
 
 def _with_lost_words(
-    before: Page, after: Page, went: Loss, came: Loss, words: _Words, settings: SlideSettings
+    before: Page, after: Page, went: Loss, came: Loss, lost: list[Placed], settings: SlideSettings
 ) -> Comparison:
-    texts = tuple(w.word for w in words.lost)
+    texts = tuple(w.word for w in lost)
     kept = 1 - len(texts) / max(1, len(before.words))
-    replaced = any(_overlap(word.box, other.box) for word in words.lost for other in after.words)
-    if not replaced and _only_went(went, came, settings):
-        lost = set(words.lost)
-        if kept >= 0.5 or not any(w in lost for w in title_words(before)):
-            return Comparison("removed", "words only went", texts, went.share)
+    replaced = any(_overlap(word.box, other.box) for word in lost for other in after.words)
+    known = kept >= 0.5 or not any(w in lost for w in title_words(before))
+    if known and not replaced and _only_went(went, came, settings):
+        return Comparison("removed", "words only went", texts, went.share)
     return Comparison("other", "words were replaced", texts, went.share)
 
 
@@ -89,20 +91,12 @@ def _only_went(went: Loss, came: Loss, settings: SlideSettings) -> bool:
 # ---------------------------------------------------------------- words
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """`lost`: words whose pixels changed and that stand nowhere near. `scrolled`: the text moved as a whole, and what is lost
-    left over the edge that it moved towards."""
-
-    lost: list[Placed]
-    scrolled: bool = False
-
-
-def _words(before: Page, after: Page, went: Loss) -> _Words:
+def _lost_words(before: Page, after: Page, went: Loss) -> list[Placed]:
+    """The words whose pixels changed and that stand nowhere near."""
     places: dict[str, list[Placed]] = defaultdict(list)
     for word in after.words:
         places[word.word].append(word)
-    lost, moves = [], []
+    lost = []
     moving = before.moving | after.moving if before.moving.shape == after.moving.shape else before.moving
     for word in before.words:
         if _covered(word.box, moving):
@@ -114,13 +108,11 @@ def _words(before: Page, after: Page, went: Loss) -> _Words:
         if is_page_number(word) or not (gone or _is_replaced(word, before, after)):
             continue
         if near:
-            moves.append((word, min(near, key=lambda d: abs(d[0]) + abs(d[1]))))
+            if min(max(abs(across), abs(down)) for across, down in near) > NEAR:
+                lost.append(word)
         elif not _like_one_of(word, after):
             lost.append(word)
-    far = [(word, move) for word, move in moves if max(abs(move[0]), abs(move[1])) > NEAR]
-    if _scrolled(far, lost):
-        return _Words([], True)
-    return _Words(lost + [word for word, _ in far])
+    return lost
 
 
 HERE = 0.01
@@ -128,19 +120,6 @@ HERE = 0.01
 
 NEAR = 0.03
 """How far a word may have moved, of the picture's side, and still be a state's: text that is centred anew as it grows."""
-
-
-def _scrolled(far: list[tuple[Placed, tuple[float, float]]], lost: list[Placed]) -> bool:
-    """Most words moved by one distance up or down, and those lost stood where that leads off the page."""
-    if len(far) < 20 or not lost:
-        return False
-    down = float(np.median([move[1] for _, move in far]))
-    along = [word for word, move in far if abs(move[1] - down) < 0.015 and abs(move[0]) < 0.015]
-    if abs(down) < 0.02 or len(along) < 0.7 * len(far):
-        return False
-    edge = min(w.box[1] for w in along) if down < 0 else max(w.box[3] for w in along)
-    leaving = [w for w in lost if (w.box[1] < edge + 0.02 if down < 0 else w.box[3] > edge - 0.02)]
-    return len(leaving) >= 0.8 * len(lost)
 
 
 def _shift(a: Placed, b: Placed) -> tuple[float, float]:

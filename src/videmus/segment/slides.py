@@ -219,9 +219,20 @@ class _Deck:
             for known in slide.known_by():
                 if not _may_be(known, found):
                     continue
-                if self._same_again(known, found) or self._same_again(found, known):
+                if self._same_again(found, known):
+                    return slide
+                if self._same_again(known, found) and self._goes_with(slide, known, found):
                     return slide
         return None
+
+    def _goes_with(self, slide: _Slide, known: Page, found: Page) -> bool:
+        """Whether a page that adds to one state of a slide goes with its fullest too: two slides may begin alike."""
+        if known is slide.fullest:
+            return True
+        return any(
+            compare(*pair, self.settings).verdict in ("same", "removed")
+            for pair in ((slide.fullest, found), (found, slide.fullest))
+        )
 
     def _same_again(self, part: Page, whole: Page) -> bool:
         if len(part.words) < self.settings.few_words and len(whole.words) > 2 * len(part.words) + 3:
