@@ -88,6 +88,15 @@ def test_ink_over_a_slide_is_a_state():
     assert len(found((BUILD[2], 6), (Drawn(picture, BUILD[2].lines), 6))) == 1
 
 
+def test_ink_that_is_wiped_before_the_slide_grows_on_does_not_split_it():
+    inked = BUILD[1].picture.copy()
+    for x in range(400, 600):
+        y = int(250 + 12 * np.sin(x / 6))
+        inked[y : y + 4, x : x + 3] = (220, 20, 20)
+    scribble = TextLine("www", (400 / 640, 238 / 360, 600 / 640, 266 / 360), 0.8)
+    assert len(found((Drawn(inked, (*BUILD[1].lines, scribble)), 6), (BUILD[1], 5), (BUILD[2], 6))) == 1
+
+
 def test_content_that_only_goes_stays_until_something_new_comes():
     left = drawn("How to tell it", BULLETS[:1], number="7")
     new = drawn("How to tell it", ["Nothing of this stood there before", "nor did this line of it"], number="7")

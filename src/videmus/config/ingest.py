@@ -143,10 +143,9 @@ class SlideSettings:
     figure_gone: float = 0.12  # from here another figure
     flat: float = 0.35  # a page without words has at least so much even ground
     flat_least: float = 0.2  # and any page this much
-    surroundings: float = (
-        0.3  # a page without words is one where so much of its structure stood about a slide before ...
-    )
+    surroundings: float = 0.3  # a wordless page is one where so much of it stood around a slide before ...
     surroundings_cells: int = 40  # ... and in so many cells
+    ink_words: float = 0.1  # ink is read as so many of the page's words at most
     few_words: int = 4  # fewer do not make a picture a slide
     many_words: int = 8
     still: float = 0.15  # a page without words has at most so much motion on it

@@ -29,12 +29,14 @@ Verdict = Literal["same", "removed", "other", "undecided"]
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """`verdict` of a later page against an earlier: "same" (it adds, recolours, or changes nothing), "removed" (something
-    only went), "other", or "undecided"; `reason` says why, for people who look into it."""
+    only went), "other", or "undecided"; `reason` says why, for people who look into it. `lost` are the words that went,
+    `replaced` is whether others stand in the place of any."""
 
     verdict: Verdict
     reason: str
     lost: tuple[str, ...] = ()
     share: float = 0.0
+    replaced: bool = False
 
 
 def compare(before: Page, after: Page, settings: SlideSettings, ignore: Mask | None = None) -> Comparison:
@@ -64,7 +66,7 @@ def _with_lost_words(
     known = kept >= 0.5 or not any(w in lost for w in title_words(before))
     if known and not replaced and _only_went(went, came, settings):
         return Comparison("removed", "words only went", texts, went.share)
-    return Comparison("other", "words were replaced", texts, went.share)
+    return Comparison("other", "words were replaced", texts, went.share, replaced)
 
 
 def _without_lost_words(before: Page, went: Loss, came: Loss, settings: SlideSettings) -> Comparison:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from videmus.config import SlideSettings
 from videmus.model import Evidence, Frame, Look, Origin, Segment, State, TextLine, Video, segment_id
 from videmus.perceive.reading_order import ordered, page_text
-from videmus.segment.identity import compare
+from videmus.segment.identity import Comparison, compare
 from videmus.segment.pages import Page, page
 from videmus.segment.presentation import is_presentation, kind
 from videmus.segment.similarity import structural_similarity
@@ -199,10 +199,15 @@ class _Deck:
             return True
         if result.verdict == "same" and self.removed and slide.last is not slide.fullest:
             again = compare(slide.fullest, found, self.settings)
-            if again.verdict in ("same", "removed"):
+            if again.verdict in ("same", "removed") or self._ink_went(slide, again):
                 return True
             return compare(found, slide.last, self.settings).verdict == "same"  # nothing new came
         return result.verdict == "same"
+
+    def _ink_went(self, slide: _Slide, again: Comparison) -> bool:
+        """Whether what the fullest state had and this page has not was hardly any words, in whose place nothing came: ink, wiped
+        off before the slide grew on."""
+        return not again.replaced and 0 < len(again.lost) <= self.settings.ink_words * len(slide.fullest.words)
 
     def _ask(self, one: Page, other: Page) -> bool:
         if self.same_slide is None:
