@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import threading
+import wave
 
 import numpy as np
 import pytest
@@ -14,9 +15,10 @@ import pytest
 from videmus import Library
 from videmus import library as face
 from videmus.config import ModelSettings, Settings
-from videmus.errors import ModelError, UsageError
+from videmus.errors import MediaError, ModelError, UsageError
 from videmus.ingest.pipeline import Silent, run
 from videmus.ingest.stage import Job, Options, Stage, Stopped
+from videmus.media import fingerprint
 from videmus.model import Evidence, Origin, Video, evidence_id
 from videmus.models.minds import Minds
 from videmus.models.speech import Heard, HeardWord, ScriptedRecogniser, SpeechMinds
@@ -89,6 +91,111 @@ def test_a_place_with_another_content_keeps_both_videos_and_says_so(library, tmp
     notes.notices.clear()
     assert library.add(tmp_path / "found.srt", events=notes).source.endswith("found.srt")
     assert "moved" in notes.notices[0]
+
+
+class Writing(Notes):
+    """Writes to a file when a stage begins, as often as it has something to write."""
+
+    def __init__(self, *writes, at="windows"):
+        super().__init__()
+        self.writes, self.at = list(writes), at
+
+    def stage_started(self, video, stage):
+        super().stage_started(video, stage)
+        if stage.name == self.at and self.writes:
+            self.writes.pop(0)()
+
+
+def texts(library):
+    return {v.id: " ".join(row.text for row in library.evidence(v.id, "speech")) for v in library.videos()}
+
+
+def test_a_file_that_is_written_further_while_it_is_read_is_begun_anew(library, tmp_path):
+    file = say(tmp_path / "talk.srt", "first")
+    events = Writing(lambda: say(file, "first", "second"))
+    whole = library.add(file, events=events, collection="course")
+    assert (whole.state, whole.collection, texts(library)) == ("ready", "course", {whole.id: "first second"})
+    assert [text for text in events.notices if "begun anew" in text]
+
+
+def test_a_file_that_becomes_another_while_it_is_read_is_begun_anew(library, tmp_path):
+    file = say(tmp_path / "talk.srt", "first")
+    other = library.add(file, events=Writing(lambda: say(file, "other"), at="index"))
+    assert texts(library) == {other.id: "other"}
+
+
+def test_a_file_that_is_written_to_again_and_again_is_named(library, tmp_path):
+    file = say(tmp_path / "talk.srt", "0")
+    video = library.add(file, events=Writing(*(lambda n=n: say(file, *"0" * (n + 2)) for n in range(9))))
+    assert (video.state, [v.id for v in library.videos()]) == ("failed", [video.id])
+    assert "again and again" in video.reason
+
+
+def test_a_file_that_is_only_touched_while_it_is_read_is_read_once(library, tmp_path):
+    file = say(tmp_path / "talk.srt", "first")
+    events = Writing(lambda: os.utime(file))
+    assert library.add(file, events=events).state == "ready"
+    assert [stage for _, stage in events.started].count("speech") == 1 and not events.notices
+
+
+@pytest.mark.parametrize("again", ["add", "retry"])
+def test_a_file_that_was_written_further_takes_the_place_of_its_beginning(library, tmp_path, notes, again):
+    file = say(tmp_path / "talk.srt", "first")
+    part = library.add(file, collection="course")
+    library.edit(part.id, title="My talk", recorded_at="2026-03-05T14:00", recording="week")
+    say(file, "first", "second")
+    (whole,) = library.retry(events=notes) if again == "retry" else [library.add(file, events=notes)]
+    assert texts(library) == {whole.id: "first second"}
+    assert (whole.title, whole.collection, whole.recording) == ("My talk", "course", "week")
+    assert library.video(whole.id).recorded_at == whole.recorded_at is not None
+    assert part.id in " ".join(notes.notices)
+    say(file, "another")
+    library.add(file)
+    assert len(library.videos()) == 2
+
+
+def test_what_is_still_being_written_leaves_its_beginning_until_it_is_whole(library, tmp_path, notes, monkeypatch):
+    file = say(tmp_path / "talk.srt", "first")
+    part = library.add(file)
+    say(file, "first", "second")
+    wait = fingerprint.wait_until_complete
+
+    def still(path, **options):
+        raise MediaError("still being written", where=str(path))
+
+    monkeypatch.setattr(fingerprint, "wait_until_complete", still)
+    assert library.add(file, events=notes).state == "failed"
+    assert library.video(part.id).state == "ready" and not [text for text in notes.notices if "another file" in text]
+    say(file, "first", "second", "third")
+    monkeypatch.setattr(fingerprint, "wait_until_complete", wait)
+    whole = library.add(file)
+    assert texts(library) == {whole.id: "first second third"}
+
+
+def test_a_retry_reads_no_other_content_into_a_video(library, tmp_path, notes):
+    file = say(tmp_path / "talk.srt", "first")
+    part = library.add(file)
+    library.store.edit_video(part.id, state="processing")
+    say(file, "another")
+    library.retry(events=notes)
+    assert texts(library) == {part.id: "first"}
+    assert [text for text in notes.notices if "another file before" in text]
+
+
+def test_a_copy_that_is_not_whole_is_named(library, tmp_path, notes):
+    file = tmp_path / "talk.wav"
+    with wave.open(str(file), "wb") as sound:
+        sound.setparams((1, 2, 16_000, 0, "NONE", ""))
+        sound.writeframes(bytes(64_000))
+    content = file.read_bytes()
+    file.write_bytes(content[:32_044])
+    os.utime(file, (0, 0))
+    part = library.add(file, events=notes)
+    assert "talk.wav is not whole: it announces 64,044 bytes, and 32,044 are there" in notes.notices[0]
+    file.write_bytes(content)
+    os.utime(file, (0, 0))
+    whole = library.add(file)
+    assert [v.id for v in library.videos()] == [whole.id] != [part.id]
 
 
 def test_two_files_that_swapped_their_names_are_linked_to_their_new_places(library, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from videmus.errors import MediaError
 from videmus.media import fingerprint as module
-from videmus.media.fingerprint import fingerprint, wait_until_complete
+from videmus.media.fingerprint import content, fingerprint, wait_until_complete
 
 
 def test_a_name_and_a_place_change_nothing(tmp_path: Path):
@@ -62,6 +62,25 @@ def test_a_large_file_is_read_in_part(large: Path, monkeypatch: pytest.MonkeyPat
     assert len(fingerprint(sparse)) == 32  # 40 GB would take minutes
 
 
+@pytest.mark.parametrize("size", [1_000, 3 * 2**20])
+def test_a_file_that_grew_begins_with_what_it_held(large: Path, size: int):
+    path = large.with_name("grown")
+    path.write_bytes(large.read_bytes()[:size])
+    before = content(path)
+    assert before.holds() and not before.begins_with(before.fingerprint, before.size)
+    os.utime(path, (0, 0))
+    assert before.holds()
+    with path.open("ab") as file:
+        file.write(b"more")
+    assert not before.holds()
+    assert content(path).begins_with(before.fingerprint, before.size)
+    with path.open("r+b") as file:
+        file.write(b"other")
+    assert not content(path).begins_with(before.fingerprint, before.size)
+    path.unlink()
+    assert before.holds()  # gone is another matter
+
+
 def test_a_missing_file_is_told_kindly(tmp_path: Path):
     with pytest.raises(MediaError, match="cannot be read"):
         fingerprint(tmp_path / "none")
@@ -103,6 +122,21 @@ def test_a_growing_file_is_waited_for(tmp_path: Path):
     clock = Clock(path.stat().st_mtime, write)
     wait_until_complete(path, clock=clock.time, sleep=clock.sleep, on_wait=lambda: told.append(1))
     assert (path.read_bytes(), clock.slept, told) == (b"xzy", 3, [1])
+
+
+@pytest.mark.parametrize(("pause", "size"), [(8, 100), (10, 50)])
+def test_a_copy_that_is_shorter_than_it_announces_may_pause_for_some_seconds(tmp_path: Path, pause: int, size: int):
+    path = tmp_path / "new.wav"
+    path.write_bytes(b"RIFF" + (92).to_bytes(4, "little") + bytes(42))
+    begun = path.stat().st_mtime
+
+    def write() -> None:
+        if clock.now - begun > pause and path.stat().st_size < 100:
+            path.write_bytes(path.read_bytes() + bytes(50))
+
+    clock = Clock(begun, write)
+    wait_until_complete(path, clock=clock.time, sleep=clock.sleep)
+    assert path.stat().st_size == size
 
 
 def test_a_file_that_never_stops_growing_is_named(tmp_path: Path):

@@ -20,11 +20,15 @@ from videmus.errors import LibraryError, MediaError, VidemusError
 from videmus.ingest import recordings
 from videmus.ingest.pipeline import Events, Outcome, outcome, run
 from videmus.ingest.sources import Source, kind_of, source_at
-from videmus.ingest.stage import Job, Options, Stage, Stopped
+from videmus.ingest.stage import Changed, Job, Options, Stage, Stopped
+from videmus.media.fingerprint import Content, content, unread
 from videmus.model import Frame, Row, Video, content_id
 from videmus.models.minds import Minds
 from videmus.segment.timeline import is_recording
 from videmus.store.protocol import Store, Work
+
+ATTEMPTS = 3
+"""So often a file is begun anew that is written to while it is read; then it is a failed video."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,16 @@ class About:
     title: str | None = None
     recorded_at: int | None = None
     recording: str | None = None
+
+    def over(self, video: Video) -> About:
+        """What the user says now, and where that is nothing, what the video has."""
+        told = self.recorded_at
+        return About(
+            self.collection or video.collection,
+            self.title or video.title,
+            video.recorded_at if told is None else told,
+            self.recording or video.recording,
+        )
 
 
 class Adder:
@@ -76,37 +90,65 @@ class Adder:
         recordings.update(self.store, self.minds, self.settings, self.events, self.stop, videos)
         return videos
 
-    def _add(self, source: Source, about: About, number: int, of: int) -> Video:
+    def _add(self, source: Source, about: About, number: int, of: int, attempt: int = 1) -> Video:
         try:
-            video, path = self._registered(source, about)
+            video, read = self._registered(source, about)
         except LibraryError:
             raise
         except VidemusError as error:
-            failed = self._unreadable(source, about, error)
-            self.events.video(failed, number, of)
-            self.events.notice(str(error))
-            return failed
+            return self._failed(source, about, error, number, of)
         told = _options(video)
         if told.language or told.speech_model:  # a model that cannot do it costs no video the speech that it has
             self.minds.speech.check(told.language, told.speech_model or "")
-        self._take_the_place(video, _kept_text(str(source)))
         self.store.put_video(video)
+        self._take_the_place(video, _kept_text(str(source)), read)
         self.events.video(video, number, of)
-        return self._run(video, path)
+        try:
+            return self._run(video, read)
+        except Changed:
+            if video.state == "processing":  # nothing of it was ready before
+                self.store.remove_video(video.id)
+            about = about.over(video)
+        if attempt == ATTEMPTS:
+            written = MediaError(
+                "it is written to again and again", where=str(source), next="add it when it is complete"
+            )
+            return self._failed(source, about, written, number, of)
+        self.events.notice(f"{video.title} was written to while it was read: that is void, and begun anew")
+        return self._add(source, about, number, of, attempt + 1)
 
-    def _take_the_place(self, video: Video, given: str) -> None:
-        """What the library holds of another content at the same place: a failed attempt goes, a video stays, and it is said."""
+    def _take_the_place(self, video: Video, given: str, read: Content | None = None) -> None:
+        """What the library holds of another content at the same place.
+
+        A failed attempt goes, and so does what was made of the file's beginning; a video of its own stays, and it is said.
+        """
         on_disk = not video.source.startswith(("http://", "https://"))
         for other in self.store.videos_at([video.source, given]):
             if other.id == video.id or is_recording(other):
                 continue
             if never_read(other):
                 self.store.remove_video(other.id)
-            elif on_disk and other.source == video.source and not other.options.get("replaced"):
-                self.store.put_video(replace(other, options={**other.options, "replaced": True}))
+            elif read and _is_begun(other, read):
+                if video.state == "failed":
+                    continue  # still being written: its beginning stays until the rest can be read
+                with self.store.lease(other.id):  # who works on it finds the file changed, and ends
+                    pass
+                self.store.remove_video(other.id)
+                self.store.entities.forget_empty()
                 self.events.notice(
-                    f"{video.source} was another file before: {other.title} ({other.id}) stays, without its file"
+                    f"{video.title} was written further: it takes the place of its beginning ({other.id})"
                 )
+            elif on_disk and other.source == video.source and not other.options.get("replaced"):
+                self._without_place(other)
+
+    def _without_place(self, video: Video) -> Video:
+        """The video's place holds another content now: it stays, without a file."""
+        self.events.notice(
+            f"{video.source} was another file before: {video.title} ({video.id}) stays, without its file"
+        )
+        left = replace(video, options={**video.options, "replaced": True})
+        self.store.put_video(left)
+        return left
 
     def _updated(self, video: Video, number: int, of: int) -> Video:
         if never_read(video):  # nothing but the attempt is known: it is made again
@@ -114,19 +156,29 @@ class Adder:
             about = About(video.collection, title, video.recorded_at, video.recording)
             again = Adder(self.store, self.minds, self.settings, _options(video), self.events, self.stop, self.stages)
             return again._add(source_at(video.source), about, number, of)
-        self.events.video(video, number, of)
         path = media_path(self.store, video)
+        read = unread(path, video.fingerprint) if path else None
+        if read and read.size != video.options.get("bytes", read.size):
+            if _is_begun(video, read):
+                return self._add(source_at(video.source), About(), number, of)
+            video, path, read = self._without_place(video), None, None
+        self.events.video(video, number, of)
         if path is None and "evidence" not in video.options:
             self.events.notice(f"{video.title}: {video.source} is not there; what needs the file is not run")
-        return self._run(video, path)
+        try:
+            return self._run(video, read)
+        except Changed:
+            return self._add(source_at(video.source), About(), number, of)
 
-    def _run(self, video: Video, path: Path | None) -> Video:
+    def _run(self, video: Video, read: Content | None) -> Video:
+        path = read.path if read else None
         options = replace(_options(video), subtitles=self.options.subtitles)
         if self.store.busy(video.id):
             self.events.notice(f"another process is working on {video.title}; waiting for it")
         with self.store.lease(video.id):
             self.store.edit_video(video.id, state="processing", reason=None)
             job = Job(video, path, self.settings, options, self.minds, self.store, self.stop)
+            job.holds = read.holds if read else job.holds
             try:
                 work = run(job, self.stages, self.events)
             except Stopped:
@@ -139,8 +191,8 @@ class Adder:
 
     # ------------------------------------------------------------ source → video
 
-    def _registered(self, source: Source, about: About) -> tuple[Video, Path | None]:
-        """The video's row, new or known, and the file to read (None: the knowledge came without one)."""
+    def _registered(self, source: Source, about: About) -> tuple[Video, Content | None]:
+        """The video's row, new or known, and the file as it was read (None: the knowledge came without one)."""
         path = source.path
         if source.kind == "address":
             assert source.address is not None
@@ -148,7 +200,7 @@ class Adder:
         assert path is not None
         if source.kind == "evidence":
             return self._from_evidence_file(path, about), None
-        return self._from_file(path, source, about), path
+        return self._from_file(path, source, about)
 
     def _fetched(self, address: str) -> Path:
         from videmus.media.fetch import fetch
@@ -163,9 +215,10 @@ class Adder:
             progress=lambda done, total: self.events.fetching(address, done, total),
         )
 
-    def _from_file(self, path: Path, source: Source, about: About) -> Video:
+    def _from_file(self, path: Path, source: Source, about: About) -> tuple[Video, Content]:
+        from videmus.media.announced import announced_bytes
         from videmus.media.fetch import title_of
-        from videmus.media.fingerprint import fingerprint, wait_until_complete
+        from videmus.media.fingerprint import wait_until_complete
 
         if _kept_text(str(path)) != str(path):
             raise MediaError("its name is no text in UTF-8", where=_kept_text(str(path)), next="rename the file")
@@ -173,23 +226,29 @@ class Adder:
             wait_until_complete(
                 path, on_wait=lambda: self.events.notice(f"{path.name} is still being written; waiting for it")
             )
-        print_ = fingerprint(path)
-        known = self.store.video_by_fingerprint(print_)
+        read = content(path)
+        if (announced := announced_bytes(path) or 0) > read.size:
+            missing = f"it announces {announced:,} bytes, and {read.size:,} are there"
+            self.events.notice(f"{path.name} is not whole: {missing}; add it again when the rest is")
+        known = self.store.video_by_fingerprint(read.fingerprint)
         if known and known.state != "failed":
-            return self._known(known, source, about)
+            return self._known(known, source, about, read.size), read
+        begun = next((v for v in self.store.videos_at([str(source)]) if _is_begun(v, read)), None)
+        about = about.over(begun) if begun else about
         video = Video(
-            id=content_id("v", print_),
-            fingerprint=print_,
+            id=content_id("v", read.fingerprint),
+            fingerprint=read.fingerprint,
             title=about.title or _one_line(title_of(path) if source.address else path.stem),
             duration_ms=0,
             source=str(source),
             collection=about.collection,
             recording=about.recording,
-            language=self.options.language,
+            language=self.options.language or (begun.options.get("language") if begun else None),
             added_at=int(time.time() * 1000),
-            options=self._kept_options(),
+            options={**(begun.options if begun else {}), **self._kept_options(), "bytes": read.size},
         )
-        return _with_subtitles(video, path, about) if source.kind == "subtitles" else _with_media(video, path, about)
+        with_ = _with_subtitles if source.kind == "subtitles" else _with_media
+        return with_(video, path, about), read
 
     def _kept_options(self) -> dict[str, Any]:
         chosen = {
@@ -199,7 +258,7 @@ class Adder:
         }
         return {name: value for name, value in chosen.items() if value is not None}
 
-    def _known(self, known: Video, source: Source, about: About) -> Video:
+    def _known(self, known: Video, source: Source, about: About, size: int) -> Video:
         """A video that is here already: moved (re-linked), a copy (noticed), or the same file again."""
         here = str(source)
         if known.source != here:
@@ -217,7 +276,9 @@ class Adder:
             recording=about.recording or known.recording,
             recorded_at=about.recorded_at if about.recorded_at is not None else known.recorded_at,
             language=self.options.language or known.language,
-            options={k: v for k, v in known.options.items() if k != "replaced"} | self._kept_options(),
+            options={k: v for k, v in known.options.items() if k != "replaced"}
+            | self._kept_options()
+            | {"bytes": size},
         )
 
     def _from_evidence_file(self, path: Path, about: About) -> Video:
@@ -251,12 +312,18 @@ class Adder:
             self.events.notice(f"{path.name}: {notice}")
         return video
 
+    def _failed(self, source: Source, about: About, error: VidemusError, number: int, of: int) -> Video:
+        failed = self._unreadable(source, about, error)
+        self.events.video(failed, number, of)
+        self.events.notice(str(error))
+        return failed
+
     def _unreadable(self, source: Source, about: About, error: VidemusError) -> Video:
         """A source that is no video at all still ends somewhere: failed, with the reason, in the library's list."""
-        from videmus.media.fingerprint import fingerprint
-
+        read: Content | None = None
         try:
-            print_ = fingerprint(source.path) if source.path else str(source)
+            read = content(source.path) if source.path else None
+            print_ = read.fingerprint if read else str(source)
         except VidemusError:
             print_ = _kept_text(str(source))
         place = _kept_text(str(source))
@@ -268,7 +335,7 @@ class Adder:
             recorded_at=about.recorded_at, recording=about.recording, has_video=False, has_audio=False,
             added_at=int(time.time() * 1000), options=self._kept_options(),
         )  # fmt: skip
-        self._take_the_place(video, place)
+        self._take_the_place(video, place, read)
         self.store.put_video(video)
         return video
 
@@ -277,6 +344,11 @@ def never_read(video: Video) -> bool:
     """Whether nothing is known of it but that it was given: its file was no video, or its address did not answer."""
     anything = video.has_video or video.has_audio or video.duration_ms
     return video.state == "failed" and not anything and "evidence" not in video.options
+
+
+def _is_begun(video: Video, read: Content) -> bool:
+    """Whether the video was made of the beginning of what the file at its place holds now."""
+    return video.source == str(read.path) and read.begins_with(video.fingerprint, video.options.get("bytes", 0))
 
 
 def media_path(store: Store, video: Video) -> Path | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from videmus.errors import VidemusError
-from videmus.ingest.stage import Job, Kept, Meter, Produced, Progress, Stage, Stopped
+from videmus.ingest.stage import Changed, Job, Kept, Meter, Produced, Progress, Stage, Stopped
 from videmus.model import Row, Video, VideoState
 from videmus.store.protocol import Work, WorkState
 
@@ -57,16 +57,21 @@ class Silent:
 
 
 def run(job: Job, stages: Sequence[Stage], events: Events) -> list[Work]:
-    """Bring one video up to date. Returns the work of every stage; raises Stopped when the user asked to stop."""
+    """Bring one video up to date. Returns the work of every stage.
+
+    Raises Stopped when the user asked to stop, and Changed, once what ran has ended, when the file was written to.
+    """
     waiting = list(stages)
     finished: set[str] = set()
     running: dict[Future[Work], Stage] = {}
     results: dict[str, Work] = {}
+    changed = not job.holds()
     names = {stage.name for stage in stages}
     with ThreadPoolExecutor(LANES, thread_name_prefix="videmus") as pool:
         try:
-            while waiting or running:
-                for stage in [s for s in waiting if not ({*s.reads} & names) - finished][: LANES - len(running)]:
+            while running or (waiting and not changed):
+                free = 0 if changed else LANES - len(running)
+                for stage in [s for s in waiting if not ({*s.reads} & names) - finished][:free]:
                     waiting.remove(stage)
                     running[
                         pool.submit(_run_stage, replace(job, done=(), notices=[], meter=Meter()), stage, events)
@@ -75,9 +80,12 @@ def run(job: Job, stages: Sequence[Stage], events: Events) -> list[Work]:
                     stage = running.pop(future)
                     results[stage.name] = future.result()
                     finished.add(stage.name)
+                changed = changed or not job.holds()
         except BaseException:
             job.stop.set()  # the other lane ends after the row it is at; leaving the pool waits for it
             raise
+    if changed:
+        raise Changed
     return [results[stage.name] for stage in stages]
 
 

@@ -34,6 +34,10 @@ class Stopped(Exception):
     """The user asked to stop; what was committed stays and the next run goes on from there."""
 
 
+class Changed(Exception):
+    """The video's file was written to while it was read: what was made of it is of no one content, and void."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the user said of this file on the command line, beyond the settings. None: nothing; what was said before holds."""
@@ -81,7 +85,8 @@ Produced = Row | Kept
 
 @dataclass(slots=True)
 class Job:
-    """One video's way through one stage. `done` holds the rows that an interrupted run of this stage committed."""
+    """One video's way through one stage. `done` holds the rows that an interrupted run of this stage committed; `holds`
+    tells whether the file is still what it was when the run began."""
 
     video: Video
     path: Path | None
@@ -94,6 +99,7 @@ class Job:
     progress: Progress = lambda done, total: None
     notices: list[str] = field(default_factory=list)
     meter: Meter = field(default_factory=Meter)
+    holds: Callable[[], bool] = lambda: True
 
     def evidence(self, *kinds: EvidenceKind) -> list[Evidence]:
         return self.store.evidence(Scope(video=self.video.id), kinds)

@@ -20,7 +20,8 @@ def hear(job: Job) -> Iterator[Produced]:
     from videmus.perceive import speech
     from videmus.perceive.speakers import with_speakers
 
-    if cues := subtitles_of(job):
+    cues = subtitles_of(job)
+    if cues:
         turns = [] if all(cue.speaker for cue in cues) else turns_of(job)
         said = speech.from_cues(job.video.id, cues, language=job.video.language)
     else:
@@ -42,8 +43,12 @@ def hear(job: Job) -> Iterator[Produced]:
             yield inside
         else:
             beyond += 1
-    if beyond:
+    if beyond and cues:
         job.notices.append(f"{beyond} lines lie after its end and are left out: are these its subtitles?")
+    elif beyond:
+        job.notices.append(
+            f"{beyond} lines were heard after its end and are left out: its sound is longer than it tells"
+        )
 
 
 def within(row: Evidence, duration_ms: int) -> Evidence | None:
