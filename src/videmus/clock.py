@@ -150,7 +150,7 @@ def format_clock(ms: int, style: ClockStyle = "auto", *, first_day: int | None =
     recording has no date (DAY1 is 1970-01-01) or `first_day` is given, and writes ISO otherwise.
     """
     if style == "auto":
-        style = "day" if first_day is not None or 0 <= ms < _COUNTED_DAYS * DAY_MS else "iso"
+        style = "day" if first_day is not None or counts_days(ms) else "iso"
     days, rest = divmod(ms, DAY_MS)
     seconds, milliseconds = divmod(rest, SECOND_MS)
     hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
@@ -162,6 +162,11 @@ def format_clock(ms: int, style: ClockStyle = "auto", *, first_day: int | None =
         return f"DAY{day} {hours:02}:{minutes:02}:{seconds:02}{fraction}"
     last = milliseconds // EGOLIFE_FRAME_MS if style == "egolife" else milliseconds // 10
     return f"DAY{day} {hours:02}{minutes:02}{seconds:02}{last:02}"
+
+
+def counts_days(ms: int) -> bool:
+    """Whether a wall-clock time is of a recording that counts its days and has no calendar date."""
+    return 0 <= ms < _COUNTED_DAYS * DAY_MS
 
 
 def midnight_of(ms: int) -> int:

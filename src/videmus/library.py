@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -38,7 +37,7 @@ from videmus.model import (
     Step,
     Video,
 )
-from videmus.typed import Clock, Times, milliseconds, named, one_of
+from videmus.typed import Clock, Times, milliseconds, named, one_of, wall_clock
 
 if TYPE_CHECKING:
     from videmus.answer.asking import Mode
@@ -190,7 +189,7 @@ class Library:
         if len(found) > 1 and (title or subtitles):
             option = "title" if title else "subtitles"
             raise UsageError(f"--{option} names one video, and {len(found)} were given", next="add that one alone")
-        about = adding.About(collection, title, self._clock(recorded_at, recording), recording)
+        about = adding.About(collection, title, wall_clock(recorded_at, (), self._first_day(recording)), recording)
         options = Options(transcribe, language, speech_model, Path(subtitles) if subtitles else None)
         adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
         return adder.add_all(found, about)
@@ -239,7 +238,9 @@ class Library:
             title=title.strip() if title else old.title,
             collection=old.collection if collection is None else collection or None,
             recording=old.recording if recording is None else recording or None,
-            recorded_at=old.recorded_at if recorded_at is None else self._clock(recorded_at, old.recording),
+            recorded_at=old.recorded_at
+            if recorded_at is None
+            else wall_clock(recorded_at, (), self._first_day(old.recording)),
         )
         self.store.put_video(new)
         if (new.recording, new.recorded_at) != (old.recording, old.recorded_at):
@@ -453,28 +454,27 @@ class Library:
         speaker: str | None = None,
     ) -> Scope:
         """A `Scope` from what people type: names of videos, times, clock times. Raises UsageError for what is neither."""
+        found = self.video(video) if video else None
+        times: dict[str, int | None] = {"after": None, "before": None, "at": None}
+        if given := {k: v for k, v in (("after", after), ("before", before), ("at", at)) if v is not None}:
+            inside = [found] if found else self.store.videos(Scope(collection=collection, recording=recording))
+            first_day = self._first_day(recording or (found.recording if found else None))
+            times |= {name: wall_clock(value, inside, first_day) for name, value in given.items()}
         return Scope(
-            video=self.video(video).id if video else None,
+            video=found.id if found else None,
             collection=collection,
             recording=recording,
             start=milliseconds(start),
             end=milliseconds(end),
-            after=self._clock(after, recording),
-            before=self._clock(before, recording),
-            at=self._clock(at, recording),
+            **times,
             stream=cast("EvidenceKind | None", one_of(stream, EVIDENCE_KINDS, "stream")),
             facet=cast("Facet | None", one_of(facet, FACETS, "facet")),
             speaker=speaker,
         )
 
-    def _clock(self, value: Clock, recording: str | None) -> int | None:
-        if value is None or isinstance(value, int):
-            return value
-        if isinstance(value, datetime):
-            return clock.parse_clock(value.replace(tzinfo=None).isoformat(timespec="milliseconds"))
-        return clock.parse_clock(value, first_day=self._first_day(recording))
-
     def _first_day(self, recording: str | None) -> int | None:
-        """A wall-clock time on the recording's first day (without a recording: the library's)."""
+        """A wall-clock time on the recording's first day (without a recording: the library's); None where days are only
+        counted, so that a clip of DAY2 alone stays on DAY2."""
         starts = [v.recorded_at for v in self.store.videos(Scope(recording=recording)) if v.recorded_at is not None]
-        return min(starts, default=None)
+        first = min(starts, default=None)
+        return None if first is None or clock.counts_days(first) else first

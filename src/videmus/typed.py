@@ -46,6 +46,32 @@ def milliseconds(value: Times) -> int | None:
     return clock.parse_time(value) if isinstance(value, str) else value
 
 
+def wall_clock(value: Clock, videos: Sequence[Video], first_day: int | None) -> int | None:
+    """A clock time of these videos as milliseconds; `first_day` is any time on the first day of their recording.
+
+    Raises UsageError for text that is no clock time, and for a calendar date where one of the videos only counts its days:
+    the two are not compared.
+    """
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None).isoformat(timespec="milliseconds")
+    at = clock.parse_clock(value, first_day=first_day)
+    counted = [v for v in videos if v.recorded_at is not None and clock.counts_days(v.recorded_at)]
+    if counted and not clock.counts_days(at) and not value.strip().lower().startswith("day"):
+        names = ", ".join(dict.fromkeys(v.recording or v.title for v in counted))
+        dated = any(v.recorded_at is not None and not clock.counts_days(v.recorded_at) for v in videos)
+        first = counted[0]
+        raise UsageError(
+            f"{value} is a calendar date, and {names} has none: its days are counted",
+            where=names,
+            next=f'write "DAY2 {clock.format_clock(at, "iso")[11:19]}", '
+            + ("name the recording that is meant with --recording, " if dated else "")
+            + f"or give the date: videmus edit {first.id} --recorded-at {value.strip()[:10]}",
+        )
+    return at
+
+
 def one_of(value: T | None, known: Sequence[T], name: str) -> T | None:
     """The value, where it is one of the `known`; raises UsageError, which lists them."""
     if value is not None and value not in known:

@@ -266,6 +266,28 @@ def test_what_a_transcript_says_is_seen_in_the_clip_that_ran_then(terminal, tmp_
     assert unseen["footage"] is None and unseen["url"].endswith("A1_JAKE_DAY1_11000000.srt#t=5")
 
 
+def test_a_calendar_date_is_not_compared_with_counted_days(terminal, tmp_path, talk):
+    clip = {
+        "videmus_evidence": 1, "title": "DAY2_A1_JAKE_14000000", "duration_ms": 60_000,
+        "speech": [{"start_ms": 0, "end_ms": 5_000, "text": "The kettle is hot."}],
+    }  # fmt: skip
+    (tmp_path / "DAY2_A1_JAKE_14000000.json").write_text(json.dumps(clip))
+    terminal.json("add", tmp_path / "DAY2_A1_JAKE_14000000.json", "--recording", "jake")
+    for option in ("--at", "--after", "--before"):
+        error = terminal.json("ask", "What is hot?", option, "2026-03-05T14:30", "--recording", "jake", status=2)[
+            "error"
+        ]
+        assert "is a calendar date, and jake has none" in error["what"]
+        assert 'write "DAY2 14:30:00"' in error["next"] and "--recorded-at 2026-03-05" in error["next"]
+    assert terminal.json("ask", "What is hot?", "--at", "DAY2 14:30:00")["citations"]
+    assert not terminal.json("ask", "What is hot?", "--at", "DAY1 14:30:00")["citations"]
+    terminal.json("add", talk, "--recording", "course", "--recorded-at", "2026-03-05T14:00")
+    error = terminal.json("search", "kettle", "--at", "2026-03-05T15:00", status=2)["error"]
+    assert "--recording" in error["next"]
+    found = terminal.json("search", "Moon", "--at", "2026-03-05T15:00", "--recording", "course")["results"]
+    assert {moment["title"] for moment in found} == {"Tides"}
+
+
 def test_show_tells_where_the_speech_is_from_and_the_way_back(terminal, tmp_path, talk):
     (tmp_path / "sea.srt").write_text("1\n00:00:00,000 --> 00:00:02,000\nThe sea.\n")
     terminal.json("add", tmp_path / "sea.srt", talk)
