@@ -111,6 +111,8 @@ def test_huge_operands_do_not_run_away():
         "Give me an overview of this lecture", "What topics are covered in this lecture?", "What happens in the video?",
         "Can you summarize this video for me?", "Worum geht es in diesem Vortrag?", "De quoi parle cette vidéo ?",
         "¿De qué trata este vídeo?", "这个视频讲了什么",
+        "give me a short overview", "What is the topic?", "What does the speaker talk about?", "What is being discussed in the video?",
+        "What is the lecturer explaining?",
     ],
 )  # fmt: skip
 def test_questions_about_a_whole_video(question):
@@ -136,6 +138,7 @@ def test_questions_that_list_all_of_a_kind(question):
         "Why does it diverge?", "What is the learning rate about?", "What are the key points of gradient descent?",
         "How do I summarize data in Excel?", "What does the lecture say about momentum?", "list the steps of the proof",
         "What is the outline of a proof by induction?", "What happens in the video after the dog barks?",
+        "What does the speaker say about keys?", "Give me the outline of a proof", "What is mentioned about tides?",
     ],
 )  # fmt: skip
 def test_questions_about_a_moment(question):

@@ -125,6 +125,7 @@ def test_what_is_not_said_is_refused_and_it_is_told_how_it_was_looked_for(ask, l
         ("为什么有潮汐?", "Chinese"),
         ("How does the die cast?", "English"),
         ("die casting", None),
+        ("Who is Anna Van Der Berg?", "English"),
         ("tides", None),
         ("", None),
     ],

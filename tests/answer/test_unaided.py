@@ -195,3 +195,38 @@ def test_sentences_are_told_as_they_stand_in_the_answer(store, embedder):
     assert told == list(given.sentences) and told
     for sentence in given.sentences:
         assert all(c.quote in sentence.text for c in given.citations if c.n in sentence.citations)
+
+
+@pytest.mark.parametrize("question", ["why?", "what?", "How many videos are there?", "Who is mentioned in the video?"])
+def test_a_question_that_names_nothing_says_so(ask, question):
+    given = ask(question)
+    assert given.grounding == "unsupported" and not given.citations and "names nothing" in given.text
+
+
+def test_who_speaks_is_told_by_introductions_and_the_first_page(tmp_path, embedder):
+    rows = [
+        row("screen", 0, 20, "The tides\nAnna Berg, Kiel"),
+        row("speech", 2, 6, "Hello, my name is Anna Berg from Kiel."),
+        row("speech", 8, 12, "Tides come and go twice a day."),
+    ]
+    store = SqliteStore(tmp_path / "library")
+    store.put_video(Video(V, "f1", "Tides", 120_000, "/t.mp4", "ready"))
+    store.add("t", rows)
+    for question in ("Who is the speaker?", "What is the name of the lecturer in the video?", "Who is speaking?"):
+        given = answer(store, embedder, question, TIDES, None, Settings())
+        assert (given.grounding, quoted(given)) == ("partial", [rows[1].text, rows[0].text]), question
+    store.close()
+
+
+def test_a_slide_is_named_by_its_title(ask):
+    assert quoted(ask("What does the slide titled 'Spring and neap' show?")) == [ROWS[2].text]
+
+
+def test_what_is_asked_of_a_slide_is_answered_from_its_time(ask):
+    given = ask("What is said about the ocean on slide 2?")
+    assert given.citations and all(20_000 <= c.start_ms < 60_000 for c in given.citations)
+
+
+def test_the_first_minute_is_summarised(ask):
+    given = ask("Summarise the first minute")
+    assert {ROWS[4].text, ROWS[6].text} <= set(quoted(given)) and ROWS[7].text not in quoted(given)

@@ -14,7 +14,7 @@ from videmus.answer.at_time import proof_of, tells_only, titled
 from videmus.answer.lines import Line, Proof, written
 from videmus.model import Answer, Grounding, Scope, Segment, Sentence, Step
 from videmus.store.protocol import Store
-from videmus.store.words import stem
+from videmus.store.words import stem, words
 from videmus.understand.terms import content_words
 
 MOST_SLIDES = 40
@@ -35,6 +35,11 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _NTH = re.compile(
     rf"\b(?:on|in|of|does|is)?\s*(?:the\s+)?(?:(?P<name>{'|'.join(_ORDINALS)}|last|final)\s+slide|slide\s+(?:number\s+|no\.?\s+)?"
     r"(?P<number>\d{1,3}))\b(?!['’])",
+    re.I,
+)
+_TITLED = re.compile(
+    r"\b(?:on |in |of )?(?:the )?(?:slide|page)(?:\s+(?:titled|called|named|entitled|with the title))?\s+"
+    r"['\"‘“„«](?P<title>[^'\"’”“»]{2,80})['\"’”“»]",
     re.I,
 )
 _ABOUT_SLIDES = frozenset(
@@ -63,24 +68,30 @@ def deck(
     )  # fmt: skip
 
 
-def nth_slide(store: Store, question: str, scope: Scope) -> tuple[int, int, str] | None:
-    """The span of the last look at the slide that a question names by its number, and the question without it."""
+def named_slide(store: Store, question: str, scope: Scope) -> tuple[Segment, str] | None:
+    """The slide that a question names by its number, or by its title in quotes, as it is first shown; and the question
+    without it."""
     match = _NTH.search(question)
-    if match is None:
+    titled_so = None if match else _TITLED.search(question)
+    if match is None and titled_so is None:
         return None
     shown = store.segments(scope, "slide")
     if not shown or len({s.video for s in shown}) > 1:
         return None
-    numbers = sorted({s.slide or 0 for s in shown})
-    name = (match["name"] or "").lower()
-    wanted = int(match["number"]) if match["number"] else numbers[-1]
-    if name in _ORDINALS:
-        wanted = _ORDINALS.index(name) + 1
-    showing = next((s for s in shown if s.slide == wanted), None)
+    if match is not None:
+        numbers = sorted({s.slide or 0 for s in shown})
+        name = (match["name"] or "").lower()
+        wanted = int(match["number"]) if match["number"] else numbers[-1]
+        if name in _ORDINALS:
+            wanted = _ORDINALS.index(name) + 1
+        showing = next((s for s in shown if s.slide == wanted), None)
+    else:
+        assert titled_so is not None
+        match, called = titled_so, words(titled_so["title"])
+        showing = next((s for s in shown if words(s.title or "") == called), None)
     if showing is None:
         return None
-    rest = " ".join((question[: match.start()] + " " + question[match.end() :]).split())
-    return showing.start_ms, showing.end_ms, rest
+    return showing, " ".join((question[: match.start()] + " " + question[match.end() :]).split())
 
 
 def _kind(question: str) -> str | None:

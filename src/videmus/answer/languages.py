@@ -6,6 +6,7 @@ An English model's cosines of German to German tell that both are German, and li
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -23,6 +24,9 @@ ENDING = 3
 SHORTEST = 4
 """A word that no row holds is looked up by its beginning, up to so many letters shorter, no shorter than so many: most
 inflections of a language without a stemmer (truncation, McNamee and Mayfield 2004)."""
+
+_NAMES = re.compile(r"(?<=\s)[A-Z]\S*[a-z]\S*")
+"""Capitalised inside a sentence: "Van Der Berg" tells nothing of the language."""
 
 _ENGLISH_TOO = frozenset(
     ("die", "man", "war", "hat", "den", "son", "pour", "van", "come", "sin", "door", "met", "was", "does")
@@ -54,7 +58,7 @@ def language_of(question: str) -> str | None:
     one alone must begin the question."""
     if UNSPACED.search(question):
         return "Chinese" if any(w in question for w in _asking()["Chinese"]) else None
-    every = words(question)
+    every = words(_NAMES.sub(" ", question))
     typed = set(every)
     counts = {name: len(typed & known) for name, known in _asking().items() if name != "Chinese"}
     best = max(counts, key=lambda name: (counts[name], name == "English"))

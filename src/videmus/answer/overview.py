@@ -115,6 +115,9 @@ def _terms(store: Store, summary: Evidence, name: str, scope: Scope) -> list[Lin
 def _sentences(store: Store, summary: Evidence, most: int, scope: Scope) -> list[Line]:
     """A summary's sentences, each cited where it stands verbatim, else at the summary itself."""
     assert isinstance(summary.detail, SummaryDetail)
+    if len(summary.detail.sentences) > most and summary.origin.model is None:
+        basis = [id for _, ids in summary.detail.sentences for id in ids]
+        return central_lines(store.evidence_by_id(basis, scope), most)
     lines = []
     for text, ids in summary.detail.sentences[:most]:
         line = cited(text, store.evidence_by_id(list(ids), scope))
@@ -171,7 +174,7 @@ def _listed(row: Evidence, wanted: set[str]) -> list[str]:
     lines = row.text.split("\n")
     found = []
     for k, line in enumerate(lines):
-        if not wanted <= _stems(line):
+        if not wanted <= _stems(line) or "?" in line:
             continue
         points = lines[k + 1 :]
         heading = k == 0 or line.rstrip().endswith((":", "："))

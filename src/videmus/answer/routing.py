@@ -17,6 +17,8 @@ _WHOLE = (
     r"(?:lectures?|videos?|talks?|recordings?|films?|movies?|clips?|courses?|meetings?|lessons?|sessions?|episodes?|"
     r"presentations?|tutorials?|webinars?|speech|discussion|seminar|class)"
 )
+_SPEAKER = r"the\s+(?:speaker|lecturer|presenter|narrator|teacher|instructor|professor)s?"
+_IN_WHOLE = rf"(?:\s+(?:in|of|during)\s+{_WHOLE})?"
 _ABOUT = [
     rf"\bwhat(?:'s|s|\s+is|\s+are|\s+was|\s+were)\s+{_WHOLE}\s+(?:all\s+|mainly\s+|mostly\s+)?about\b",
     rf"\bwhat\s+(?:does|do|did)\s+{_WHOLE}\s+(?:cover|discuss|teach|deal\s+with|talk\s+about|say\s+overall|present)\s*\??\s*$",
@@ -27,6 +29,13 @@ _ABOUT = [
     rf"\b(?:topics?|subjects?|themes?)\b.*\b(?:covered|discussed|taught|treated)\b.*\b{_WHOLE}",
     r"^\W*(?:please\s+|can\s+you\s+|could\s+you\s+)?(?:summari[sz]e|recap|sum\s+up|outline)\b"
     rf"(?:\s+(?:it|this|that|everything)\b|\s+{_WHOLE}|\W*$)",
+    r"^\W*(?:please\s+|can\s+you\s+|could\s+you\s+)?(?:give|show|tell)\s+(?:me\s+)?(?:an?|the)\s+(?:short\s+|brief\s+|quick\s+)?"
+    r"(?:summary|overview|outline|gist|synopsis|recap)\W*(?:please\W*)?$",
+    rf"^\W*what\s+(?:is|are|does|do|was|were|did)\s+(?:s?he|they|{_SPEAKER})\s+"
+    rf"(?:talk|speak|explain|discuss|teach|present|say|describe|mention)(?:ing)?(?:\s+about)?{_IN_WHOLE}\W*$",
+    rf"^\W*what\s+(?:is|was|are|were)\s+(?:being\s+)?(?:said|discussed|mentioned|described|presented|explained|talked\s+about)"
+    rf"{_IN_WHOLE}\W*$",
+    r"^\W*what(?:'s|s|\s+is|\s+are)\s+(?:the\s+)?(?:topics?|subjects?|themes?)\W*$",
     r"^\W*(?:tl;?dr|summary|overview|outline|table\s+of\s+contents)\W*$",
     r"\bworum\s+geht\s+es\b", r"\bfasse?\b.*\bzusammen\b", r"\bzusammenfassung\b", r"\bwovon\s+handelt\b",
     r"\bde\s+quoi\s+(?:parle|traite|s'agit)\b", r"\br[eé]sume[rz]?\b", r"\br[eé]sum[eé]\s+d",

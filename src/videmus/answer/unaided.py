@@ -15,22 +15,31 @@ from dataclasses import replace
 from videmus import clock
 from videmus.answer import extractive, overview
 from videmus.answer.at_time import at_time, narrowed, tells_only, wanted
-from videmus.answer.deck import deck, nth_slide
-from videmus.answer.languages import by_words
+from videmus.answer.deck import deck, named_slide
+from videmus.answer.introductions import asks_who_speaks, introductions
+from videmus.answer.languages import by_words, language_of
 from videmus.answer.lines import Line, written
 from videmus.answer.named_times import AROUND_MS, NamedTime, named_time
 from videmus.answer.routing import route
-from videmus.answer.small_talk import small_talk
+from videmus.answer.small_talk import NEXT, small_talk
 from videmus.config import Settings
-from videmus.model import Answer, Scope, Sentence, Step, Video
+from videmus.model import Answer, Scope, Segment, Sentence, Step, Video
 from videmus.models.text_embedding import TextEmbedder
 from videmus.search.hybrid import search
+from videmus.search.question import FRAME, STOP
 from videmus.store.protocol import Store
+from videmus.store.words import stem, words
 
 notices = logging.getLogger("videmus.notices")
 
 MOST_VIDEOS = 5
 """Of more videos a time is not told: whose is meant must be named."""
+
+NAMES_NOTHING = f"That names nothing to look for. {NEXT}"
+_LISTING = frozenset(map(stem, ("list", "all", "many", "name", "give", "happens", "happening", "going", "tell")))
+
+LAST_LOOK_MS = 200
+"""A slide's text is read so long before it goes: by then it is complete."""
 
 _SPOKEN_OF = (
     r"(?:talk(?:s|ed|ing)?|speaks?|spoken?|tells?)\s+(?:about|of)|mention(?:s|ed)?|discuss(?:es|ed)?|explain(?:s|ed)?|introduced?s?"
@@ -70,10 +79,20 @@ def answer(
         return Answer(said, "unsupported", steps=(Step("small talk", question, "nothing was asked"),))
     whole = scope.stream is None and scope.facet is None and scope.speaker is None
     given = _structured(store, embedder, question, scope, limit, settings) if whole else None
+    if given is None and _names_nothing(question):
+        return Answer(NAMES_NOTHING, "unsupported", steps=(Step("small talk", question, "names nothing"),))
     given = given or _best_sentences(store, embedder, question, scope, limit, settings)
     for sentence in given.sentences:
         on_sentence(sentence)
     return given
+
+
+def _names_nothing(question: str) -> bool:
+    """Whether a question has no word that could be found: "why?", "how many videos are there?", "who is the speaker?"."""
+    if language_of(question) not in (None, "English"):
+        return False
+    typed = [stem(w) for w in words(question)]
+    return set(typed) <= STOP or (len(typed) > 1 and set(typed) <= STOP | FRAME | _LISTING)
 
 
 def _best_sentences(
@@ -104,10 +123,9 @@ def _structured(
         given = _at_named(asked, question, named)
         if given is not None:
             return given
-    slide = nth_slide(store, question, scope)
+    slide = named_slide(store, question, scope)
     if slide is not None:
-        start, end, rest = slide
-        given = _in_span(asked, question, NamedTime("span", "", rest, start, end))
+        given = _on_slide(asked, question, *slide)
         if given is not None:
             return given
     return _of_whole(asked, question, scope)
@@ -133,6 +151,8 @@ def _of_whole(asked: _Asked, question: str, scope: Scope) -> Answer | None:
     topic = _WHEN.search(question)
     if topic is not None:
         return _when(asked, topic["active"] or topic["passive"] or topic["german"], scope)
+    if asks_who_speaks(question):
+        return introductions(asked.store, question, scope)
     kind = "list" if _COUNTS.search(question) else route(question)
     return overview.overview(asked.store, question, kind, scope)
 
@@ -171,20 +191,20 @@ def _at_named(asked: _Asked, question: str, named: NamedTime) -> Answer | None:
     return _asked_in(asked, named.rest, narrowed(asked.scope, videos[0] if len(videos) == 1 else None, start, end))
 
 
-def _in_span(asked: _Asked, question: str, named: NamedTime) -> Answer | None:
-    """Of a slide that was named by its number."""
-    videos = asked.videos()
-    video = next((v for v in videos if asked.scope.video in (None, v.id)), None)
-    if video is None or (asked.scope.video is None and len(videos) > 1):
+def _on_slide(asked: _Asked, question: str, showing: Segment, rest: str) -> Answer | None:
+    """Of one slide: its text and what is said over it, or the answer to what else is asked, from its time."""
+    video = asked.store.video(showing.video)
+    if video is None:
         return None
-    if tells_only(named.rest):
-        what = wanted(f"slide {named.rest}")
-        last = replace(named, anchor="time", start_ms=max(named.start_ms, (named.end_ms or 0) - 200))
-        lines = at_time(asked.store, video, last, "shown", asked.scope) if what != "said" else []
-        if what != "shown":
-            lines += at_time(asked.store, video, named, "said", asked.scope)
-        return _as_told(asked, question, lines, [])
-    return _asked_in(asked, named.rest, narrowed(asked.scope, video, named.start_ms, named.end_ms or 0))
+    if not tells_only(rest):
+        return _asked_in(asked, rest, narrowed(asked.scope, video, showing.start_ms, showing.end_ms))
+    what = wanted(f"slide {rest}")
+    last = NamedTime("time", "", rest, max(showing.start_ms, showing.end_ms - LAST_LOOK_MS))
+    over = NamedTime("span", "", rest, showing.start_ms, showing.end_ms)
+    lines = at_time(asked.store, video, last, "shown", asked.scope)
+    if what == "both":
+        lines += at_time(asked.store, video, over, "said", asked.scope)
+    return _as_told(asked, question, lines, [])
 
 
 def _asked_in(asked: _Asked, question: str, scope: Scope) -> Answer | None:
