@@ -111,8 +111,8 @@ def test_huge_operands_do_not_run_away():
         "Give me an overview of this lecture", "What topics are covered in this lecture?", "What happens in the video?",
         "Can you summarize this video for me?", "Worum geht es in diesem Vortrag?", "De quoi parle cette vidéo ?",
         "¿De qué trata este vídeo?", "这个视频讲了什么",
-        "give me a short overview", "What is the topic?", "What does the speaker talk about?", "What is being discussed in the video?",
-        "What is the lecturer explaining?",
+        "give me a short overview", "What is the topic?", "What does the speaker talk about?",
+        "What is being discussed in the video?", "What is the lecturer explaining?",
     ],
 )  # fmt: skip
 def test_questions_about_a_whole_video(question):
