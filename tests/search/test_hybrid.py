@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from videmus.config import SearchSettings, Settings
@@ -211,3 +212,33 @@ def test_a_slides_texts_are_found_only_where_they_say_more(tmp_path):
     assert search(store, None, "gradient", Scope())[0].kind == "narration"
     assert search(store, None, "networks", Scope(facet="consolidated"))[0].kind == "consolidated"
     store.close()
+
+
+def test_a_row_found_by_its_words_counts_as_near_as_it_is_however_many_are_nearer(tmp_path):
+    opened = SqliteStore(tmp_path)
+    cosines = {
+        "gradient gradient": 0.0,
+        "the gradient of a long sentence with more words": 0.8,
+        "a": 0.9,
+        "b": 0.9,
+        "c": 0.9,
+    }
+    for k, text in enumerate(cosines):
+        opened.put_video(Video(f"v{k}", f"f{k}", text, 1000, f"{k}.mp4", state="ready"))
+        opened.add("test", [row("speech", 0, 1000, text, video=f"v{k}")])
+    waiting = list(opened.passages_without_vectors("placed"))
+    near = np.array([cosines[p.text] for p in waiting], np.float32)
+    opened.add_vectors("placed", waiting, np.stack([near, np.sqrt(1 - near**2)], 1))
+    settings = Settings(search=SearchSettings(whole_rows=0, anchors=1))
+    assert first_text(search(opened, Placed(), "gradient", EVERYTHING, settings=settings)).startswith("the gradient")
+    opened.close()
+
+
+class Placed(ScriptedEmbedder):
+    """Every question lies on the first of two axes."""
+
+    def __init__(self) -> None:
+        super().__init__(dimension=2, name="placed")
+
+    def embed_query(self, text):
+        return np.array([1, 0], np.float32)

@@ -20,7 +20,7 @@ class SearchSettings:
     whole_rows: int = (
         1_000  # a scope of at most so many rows is ranked whole, not from hits (4,000: same recall, 5 x the time)
     )
-    hits: int = 200  # rows taken from each index in a larger scope
+    hits: int = 200  # rows taken from the keyword index in a larger scope, and for each phrase
     anchors: int = 24  # of those, the best, whose surroundings are ranked: 48 found no more, and took longer
     repeated_share: float = 0.8  # a derived text with so many of its words said or shown meanwhile only repeats them
     matched_share: float = 0.4  # of the best row's fit: another row of a moment that counts as what matched (ours)
@@ -61,6 +61,8 @@ class AnswerSettings:
     words_missing_names: float = -0.85
     least_confidence: float = 0.3  # own questions refused 9 %, another video's 61 % (many fit any talk)
     sure_confidence: float = 0.6
+    sure_told: float = 0.5  # of the question's rarity stands in the quotes of an answer that counts as supported (ours)
+    least_near: float = 0.35  # quotes that hold no word of the question are at least so near to it
 
 
 @dataclass(frozen=True, slots=True)

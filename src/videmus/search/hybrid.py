@@ -180,12 +180,16 @@ def _surroundings(
     scores: dict[str, float] = {}
     found = store.keyword_hits([t.counts_as for t in asked.terms], scope, settings.hits)
     best = found[0].score if found else 1.0
-    for hit in found:
-        scores[hit.id] = hit.score / max(best, 1e-9)
-        spans[hit.id] = Span(hit.video, hit.start_ms, hit.end_ms)
+    cosines: dict[str, float] = {}
     if vector is not None:
-        for hit in store.vector_hits(model, vector, scope, settings.hits):
-            scores[hit.id] = scores.get(hit.id, 0.0) + settings.cosine_weight * hit.score
+        for similar in store.similarities(model, vector, [hit.id for hit in found]):
+            cosines[similar.evidence] = max(cosines.get(similar.evidence, 0.0), similar.cosine)
+    for hit in found:
+        scores[hit.id] = hit.score / max(best, 1e-9) + settings.cosine_weight * cosines.get(hit.id, 0.0)
+        spans[hit.id] = Span(hit.video, hit.start_ms, hit.end_ms)
+    if vector is not None:  # of rows without the words, no more can be chosen; a row may be near with two passages
+        for hit in store.vector_hits(model, vector, scope, 2 * settings.anchors):
+            scores.setdefault(hit.id, settings.cosine_weight * hit.score)
             spans[hit.id] = Span(hit.video, hit.start_ms, hit.end_ms)
     for phrase in asked.phrases:
         for hit in store.phrase_hits([stem(w) for w in phrase], scope, settings.hits):
