@@ -63,6 +63,13 @@ for module in (adding, asking, people, keeping, evaluating, system):
 
 def run(arguments: list[str], *, json: bool = False) -> int:
     """Run one command line, its global options before the command; returns the exit status."""
+    try:
+        return _run(arguments, json)
+    except BrokenPipeError:  # `videmus list | head` ends quietly, in an error's document too
+        return READER_GONE
+
+
+def _run(arguments: list[str], json: bool) -> int:
     session = Session(json=json)
     logging.basicConfig(stream=sys.stderr, level=logging.CRITICAL, format="%(name)s: %(message)s")
     notices = logging.getLogger("videmus.notices")
@@ -84,8 +91,8 @@ def run(arguments: list[str], *, json: bool = False) -> int:
     except (KeyboardInterrupt, typer.Abort):
         session.stopped("stopped")
         return STOPPED
-    except BrokenPipeError:  # `videmus list | head` ends quietly
-        return READER_GONE
+    except BrokenPipeError:  # no file of ours: see `run`
+        raise
     except OSError as error:
         remedy = "check the path, its permissions and the space on the disk"
         session.failed(LibraryError(error.strerror or str(error), where=str(error.filename or ""), next=remedy))

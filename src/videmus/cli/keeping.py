@@ -43,13 +43,24 @@ def export(
             if session.json and format != "json":
                 session.show({"format": format, "text": text}, lambda console: None)
             else:
-                typer.echo(text, nl=False)
+                _written_out(text)
             return
         written = library.export(video, format, output, force=force, notice=session.notice)
     session.show(
         {"written": [str(p) for p in written]},
         lambda console: console.print(f"written: {written[0]}", markup=False, soft_wrap=True),
     )
+
+
+def _written_out(text: str) -> None:
+    """To standard output, with every letter. Raises UsageError where its encoding lacks one."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError as error:
+        what = f"standard output is in {encoding}, which has no {error.object[error.start]!a}"
+        raise UsageError(what, next="-o FILE writes UTF-8; or set PYTHONIOENCODING=utf-8") from error
+    typer.echo(text, nl=False)
 
 
 def clip(

@@ -25,8 +25,15 @@ QUIET_SECONDS = 0.5
 """Stages quicker than this are not worth a line of their own while they run."""
 
 
+WIDE = 80
+"""Columns that a line with a bar takes; in a narrower terminal there is none."""
+
 RECENT_S = 90.0
 """The speed is that of so long: a run that goes on after an interruption passes over what is done in no time."""
+
+
+MEASURED_S = 1.0
+"""What was measured over less tells no speed."""
 
 
 class Pace:
@@ -58,7 +65,7 @@ class Pace:
 
     def _speed(self) -> float:
         (first, began), (last, done) = self._reports[0], self._reports[-1]
-        return (done - began) / (last - first) if last > first else 0.0
+        return (done - began) / (last - first) if last - first >= MEASURED_S else 0.0
 
 
 class TerminalEvents:
@@ -76,12 +83,9 @@ class TerminalEvents:
         self.now = now
         self.quiet = quiet
         self.verbose = verbose
+        wide = (TextColumn("  {task.description:<22}"), _Bar(bar_width=28), _Part(), TimeElapsedColumn(), _Left())
         self.bars = Progress(
-            TextColumn("  {task.description:<22}"),
-            _Bar(bar_width=28),
-            _Part(),
-            TimeElapsedColumn(),
-            _Left(),
+            *(wide if console.width >= WIDE else (TextColumn("  {task.description}"), _Part(), _Left())),
             console=console,
             transient=True,
             get_time=now,

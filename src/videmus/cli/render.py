@@ -20,6 +20,9 @@ from videmus.understand.summary import chapters_of, summary_of, terms_of
 if TYPE_CHECKING:
     from videmus.search.frames import FoundFrame
 
+NARROW = 64
+"""Columns of a terminal in which the table's id, length and state leave no room for titles."""
+
 STATE_STYLE = {"ready": "green", "partial": "yellow", "failed": "red", "processing": "cyan"}
 
 
@@ -27,6 +30,19 @@ def videos(console: Console, items: Sequence[Video]) -> None:
     if not items:
         console.print("the library is empty; [bold]videmus add FILE[/bold] adds a video")
         return
+    if console.width < NARROW:
+        for item in items:
+            about = [item.state, plain(item.collection or "")]
+            line = f"{item.id}  {plain(item.title)} · {clock.format_time(item.duration_ms)} · {' · '.join(filter(None, about))}"
+            console.print(line, soft_wrap=True)
+    else:
+        console.print(_table(items))
+    for item in items:
+        if reason := documents.reason(item):
+            console.print(f"{item.id}  [yellow]{plain(reason)}[/yellow]", soft_wrap=True)
+
+
+def _table(items: Sequence[Video]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("id", "title", "length", "state", "collection"):
         table.add_column(name, no_wrap=name in ("id", "length", "state"), overflow="fold")
@@ -35,10 +51,7 @@ def videos(console: Console, items: Sequence[Video]) -> None:
         table.add_row(
             item.id, plain(item.title), clock.format_time(item.duration_ms), state, plain(item.collection or "")
         )
-    console.print(table)
-    for item in items:
-        if reason := documents.reason(item):
-            console.print(f"{item.id}  [yellow]{plain(reason)}[/yellow]", soft_wrap=True)
+    return table
 
 
 def timeline(console: Console, line: Timeline) -> None:

@@ -49,18 +49,14 @@ class Session:
 
     @property
     def out(self) -> Console:
-        from rich.console import Console
-
         if self._out is None:
-            self._out = Console(soft_wrap=False, highlight=False)
+            self._out = _console(stderr=False)
         return self._out
 
     @property
     def err(self) -> Console:
-        from rich.console import Console
-
         if self._err is None:
-            self._err = Console(stderr=True, highlight=False)
+            self._err = _console(stderr=True)
         return self._err
 
     def library(self, *, record: Path | None = None, budget_usd: float | None = None, asks: bool = False) -> Library:
@@ -77,18 +73,18 @@ class Session:
     def show(self, document: dict[str, Any], render: Callable[[Console], None]) -> None:
         """The document for programs, or what `render` prints for people."""
         if self.json:
-            sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+            _write_json(document)
         else:
             render(self.out)
 
     def failed(self, error: VidemusError) -> None:
         if self.json:
-            sys.stdout.write(json.dumps(error.as_json(), ensure_ascii=False) + "\n")
+            _write_json(error.as_json())
             return
         place = f"{plain(error.where)}: " if error.where else ""
-        self.err.print(f"[red]error:[/red] {place}{plain(error.what)}")
+        self.err.print(f"[red]error:[/red] {place}{plain(error.what)}", soft_wrap=True)
         if error.next:
-            self.err.print(f"  → {plain(error.next)}")
+            self.err.print(f"  → {plain(error.next)}", soft_wrap=True)
 
     def stopped(self, what: str, next: str = "") -> None:
         """The user stopped the command: no error, and for programs a document all the same. Said once."""
@@ -107,7 +103,23 @@ class Session:
 
     def notice(self, text: str) -> None:
         if not self.quiet:
-            self.err.print(f"[yellow]![/yellow] {plain(text)}")
+            self.err.print(f"[yellow]![/yellow] {plain(text)}", soft_wrap=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the process with status 1; see `app.run`
+
+    return Terminal(stderr=stderr, highlight=False)
+
+
+def _write_json(document: dict[str, Any]) -> None:
+    """Where standard output has not every letter, letters are written as JSON's own \\u escapes."""
+    whole = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    sys.stdout.write(json.dumps(document, ensure_ascii=not whole) + "\n")
 
 
 class Notices(logging.Handler):
