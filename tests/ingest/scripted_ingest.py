@@ -1,4 +1,7 @@
-"""An ingest of scripted stages, as a program: each line on standard input starts one, in a fork that may be killed."""
+"""An ingest of scripted stages, as a program: each line on standard input starts one, in a fork that may be killed.
+
+The line is the version of the stages: another one makes other rows.
+"""
 
 import hashlib
 import os
@@ -35,7 +38,7 @@ def hear(job):
     for n in range(25):
         if n * 1000 not in done:
             tell("heard", n)
-            yield row("speech", "hear", n * 1000, "said " + work(str(n)))
+            yield row("speech", "hear", n * 1000, f"said {version} " + work(str(n)))
 
 
 def watch(job):
@@ -43,7 +46,8 @@ def watch(job):
     for n in range(20):
         if frame_id("v1", n * 2000) not in done:
             tell("watched", n)
-            frame = Frame(frame_id("v1", n * 2000), "v1", n * 2000, f"v1/{n:05}.jpg", "0" * 16, 4, 3, Origin("watch"))
+            hash = f"{version:016}"
+            frame = Frame(frame_id("v1", n * 2000), "v1", n * 2000, f"v1/{n:05}.jpg", hash, 4, 3, Origin("watch"))
             yield Kept(frame, work(f"picture {n}").encode() * 500)
 
 
@@ -67,12 +71,13 @@ def narrate(job):
         yield row("narration", "narrate", said.start_ms, work(said.text), (said.id,))
 
 
-STAGES = [
-    Stage("hear", "hear", 1, (), hear),
-    Stage("watch", "watch", 1, (), watch),
-    Stage("describe", "describe", 1, ("watch",), describe),
-    Stage("narrate", "narrate", 1, ("hear",), narrate),
-]
+def stages():
+    return [
+        Stage("hear", "hear", version, (), hear),
+        Stage("watch", "watch", version, (), watch),
+        Stage("describe", "describe", version, ("watch",), describe),
+        Stage("narrate", "narrate", version, ("hear",), narrate),
+    ]
 
 
 class Telling(Silent):
@@ -88,13 +93,14 @@ def ingest(folder):
     with store.lease("v1"):
         if store.video("v1") is None:
             store.put_video(VIDEO)
-        done = run(Job(VIDEO, None, Settings(), Options(), Minds(Settings()), store), STAGES, Telling())
+        done = run(Job(VIDEO, None, Settings(), Options(), Minds(Settings()), store), stages(), Telling())
         ended = outcome(done)
         store.edit_video("v1", state=ended.state, reason=ended.reason)
     store.close()
 
 
-for _ in sys.stdin:
+for line in sys.stdin:
+    version = int(line)
     child = os.fork()
     if child == 0:
         tell(os.getpid())

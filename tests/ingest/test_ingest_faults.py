@@ -29,9 +29,9 @@ class Ingests:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def run(self, kill_after: int | None = None) -> list[str]:
+    def run(self, kill_after: int | None = None, version: int = 1) -> list[str]:
         """What one ingest told until it ended, or until it was killed after so many lines."""
-        self._parent.stdin.write("go\n")
+        self._parent.stdin.write(f"{version}\n")
         self._parent.stdin.flush()
         child = int(self._parent.stdout.readline())
         told: list[str] = []
@@ -101,10 +101,33 @@ def test_an_ingest_killed_at_25_random_moments_ends_with_the_same_rows_and_redoe
     ingests.close()
 
 
+def test_rows_made_anew_take_the_old_ones_places_whole_at_whichever_moment_it_is_killed(tmp_path, uninterrupted):
+    chance = random.Random(7)
+    made_anew, fresh = Ingests(tmp_path / "anew"), Ingests(tmp_path / "fresh")
+    made_anew.run()
+    fresh.run(version=2)
+    old, new = uninterrupted[0], everything(tmp_path / "fresh")
+    between = 0
+    for _ in range(12):
+        made_anew.run(kill_after=chance.randrange(1, 40), version=2)
+        store = SqliteStore(tmp_path / "anew")
+        for stage in STAGES:
+            rows = store.stage_rows("v1", stage)
+            assert rows in (old[stage], new[0][stage])
+            between += rows == old[stage] and bool(store.unfinished("v1", stage))
+        assert [check.name for check in store.check() if not check.ok] in (["runs"], [])
+        store.close()
+    made_anew.run(version=2)
+    assert everything(tmp_path / "anew") == new
+    assert between >= 4, "it was killed amid stages, too"
+    made_anew.close()
+    fresh.close()
+
+
 def test_two_ingests_of_one_video_take_turns_and_the_second_finds_all_done(tmp_path, uninterrupted):
     pair = [Ingests(tmp_path) for _ in range(2)]
     for one in pair:  # both at once: neither waits for the other to be told to begin
-        one._parent.stdin.write("go\n")
+        one._parent.stdin.write("1\n")
         one._parent.stdin.flush()
     told = [one.close() for one in pair]
     starts = Counter(line for lines in told for line in lines if line.startswith("started"))
