@@ -1,6 +1,7 @@
 """Settings: defaults, one TOML file, the environment, arguments; later ones win.
 
-Every number that came from a paper or a measurement is here, in the section of the room that uses it, with its source.
+Every number that came from a paper or a measurement is here, in the section of the room that uses it, with its source:
+what a library works with (`means`), what is made of a video (`ingest`), how a question is answered (`questions`).
 The file is `config.toml` in the user's configuration folder, or where VIDEMUS_CONFIG points; a setting `[search] limit`
 is VIDEMUS_SEARCH_LIMIT in the environment. Keys of remote models are never settings: they stay in the environment.
 """
