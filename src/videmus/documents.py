@@ -89,7 +89,8 @@ def told(summaries: Sequence[Evidence]) -> Document:
     }
 
 
-def segment(item: Segment) -> Document:
+def segment(item: Segment, reason: str | None = None) -> Document:
+    """`reason` says what could not be made of it, and why."""
     return {
         "id": item.id,
         "kind": item.kind,
@@ -100,6 +101,7 @@ def segment(item: Segment) -> Document:
         "text": item.text,
         "number": item.number,
         "states": [{"start_ms": s.start_ms, "end_ms": s.end_ms, "text": s.text} for s in item.states],
+        "reason": reason,
     }
 
 

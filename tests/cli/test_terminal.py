@@ -5,6 +5,7 @@ import json
 import pytest
 
 from videmus import cli
+from videmus.models.scripted_server import ScriptedServer
 
 VIDEO_KEYS = {"id", "title", "duration_ms", "source", "collection", "recorded_at", "state", "reason"}
 
@@ -286,6 +287,31 @@ def test_a_calendar_date_is_not_compared_with_counted_days(terminal, tmp_path, t
     assert "--recording" in error["next"]
     found = terminal.json("search", "Moon", "--at", "2026-03-05T15:00", "--recording", "course")["results"]
     assert {moment["title"] for moment in found} == {"Tides"}
+
+
+def test_why_one_slide_was_not_understood_stands_at_that_slide(terminal, tmp_path, monkeypatch):
+    texts = ["Why the sea rises", "The Moon pulls the water", "Neap tides at the quarter moons"]
+    spans = [{"start_ms": 20_000 * n, "end_ms": 20_000 * (n + 1), "text": text} for n, text in enumerate(texts)]
+    slides = [{**s, "kind": "slide", "slide": n, "title": s["text"]} for n, s in enumerate(spans, 1)]
+    talk = {"videmus_evidence": 1, "title": "Sea", "duration_ms": 60_000, "screen": spans, "segments": slides}
+    (tmp_path / "sea.json").write_text(json.dumps(talk))
+
+    def model(seen):
+        if "misheard" in seen.schema["properties"]:
+            return "rubbish" if texts[1] in seen.user else {"keywords": ["tide"]}
+        return {"description": "The sea.", "chapters": [], "summary": [], "statements": []}
+
+    with ScriptedServer(model) as server:
+        monkeypatch.setenv("VIDEMUS_MODELS_LANGUAGE", "vllm:scripted")
+        monkeypatch.setenv("VIDEMUS_MODELS_BASE_URL", server.url)
+        terminal.json("add", tmp_path / "sea.json")
+    shown = terminal.json("show", "Sea")["segments"]
+    told = [slide["reason"] for slide in shown]
+    assert told[0] is told[2] is None and told[1] == "the model's reply does not fit: the reply holds no JSON object"
+    _, out, _ = terminal("show", "Sea")
+    lines = out.splitlines()
+    (at,) = [n for n, line in enumerate(lines) if line.startswith("0:20–0:40")]
+    assert "the model's reply does not fit" in lines[at + 1] and lines[at + 2].startswith("0:40–1:00")
 
 
 def test_show_tells_where_the_speech_is_from_and_the_way_back(terminal, tmp_path, talk):

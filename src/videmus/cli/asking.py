@@ -75,6 +75,7 @@ def show(
     """
     from videmus import documents
     from videmus.cli import render
+    from videmus.understand.places import reasons
 
     session: Session = context.obj
     with session.library() as library:
@@ -82,13 +83,15 @@ def show(
         segments = library.segments(found.id, library.shown_kind(found.id, kind))
         summaries = library.evidence(found.id, "summary") if kind is None else []
         said = library.evidence(found.id, "speech")
+        work = library.work(found.id)
+        problems = reasons(segments, [w.reason for w in work if w.state == "failed"])
         document = {
             "video": documents.video(found),
             "speech": documents.speech(found, said),
             **documents.told(summaries),
-            "segments": [documents.segment(s) for s in segments],
+            "segments": [documents.segment(s, problems.get(s.id)) for s in segments],
             "corrections": [documents.correction(c, s.start_ms, s.end_ms) for s, c in library.corrections(found.id)],
-            "stages": [documents.stage(w) for w in library.work(found.id)],
+            "stages": [documents.stage(w) for w in work],
         }
         if sheet:
             library.contact_sheet(found.id, sheet)
@@ -98,8 +101,8 @@ def show(
             render.videos(console, [found])
             render.speech(console, found, said)
             render.told(console, summaries)
-            render.segments(console, found, segments, said, full=session.verbose)
-            render.stages(console, library.work(found.id), verbose=session.verbose)
+            render.segments(console, found, segments, said, problems, full=session.verbose)
+            render.stages(console, work, verbose=session.verbose)
 
         session.show(document, lines)
 

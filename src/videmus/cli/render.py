@@ -129,8 +129,17 @@ def speech(console: Console, video: Video, rows: Sequence[Evidence]) -> None:
     console.print(f"[dim]speech: {source}{by}{back}[/dim]", soft_wrap=True)
 
 
-def segments(console: Console, video: Video, items: Sequence[Segment], said: Sequence[Evidence], *, full: bool) -> None:
-    """One line a segment: its title, else its first line, else the first that is `said` in it."""
+def segments(
+    console: Console,
+    video: Video,
+    items: Sequence[Segment],
+    said: Sequence[Evidence],
+    reasons: Mapping[str, str],
+    *,
+    full: bool,
+) -> None:
+    """One line a segment: its title, else its first line, else the first that is `said` in it; and what could not be made
+    of it (`reasons`, by its id)."""
     showings: dict[int, int] = {}
     for item in items:
         if item.slide is not None:
@@ -144,6 +153,8 @@ def segments(console: Console, video: Video, items: Sequence[Segment], said: Seq
         console.print(
             f"{span(item.start_ms, item.end_ms)}  [cyan]{label:<9}[/cyan] {title}{often}{builds}", soft_wrap=True
         )
+        if item.id in reasons:
+            console.print(f"  [red]✗[/red] {plain(reasons[item.id])}", soft_wrap=True)
         if full and item.text:
             console.print(plain(item.text), style="dim", soft_wrap=True)
 

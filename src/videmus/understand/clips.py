@@ -19,6 +19,7 @@ from videmus.models.language import CallError, Data, LanguageModel, Part, Prompt
 from videmus.models.pictures import picture as scaled
 from videmus.segment.clips import frame_times
 from videmus.understand.agents import instructions
+from videmus.understand.places import place
 
 VERSION = 1
 REPLY_TOKENS = 1_200
@@ -57,7 +58,7 @@ def describe_clips(
                 shown = pictures(frame_times(clip.start_ms, clip.end_ms, settings))
                 frames = [scaled(jpeg, clock.format_time(at), settings.image_side) for at, jpeg in shown]
             except (VidemusError, OSError) as error:
-                on_problem(f"clip at {clock.format_time(clip.start_ms)}: its frames cannot be read: {error}")
+                on_problem(f"{place(clip)}: its frames cannot be read: {error}")
                 continue
             parts: list[Part] = [Data("subtitle", _subtitle(said)), *frames]
             yield (
@@ -67,7 +68,7 @@ def describe_clips(
 
     for (clip, count, said), reply in ask_each(model, prompts(), ClipReply):
         if isinstance(reply, CallError):
-            on_problem(f"clip at {clock.format_time(clip.start_ms)}: it was not described: {reply.what}")
+            on_problem(f"{place(clip)}: it was not described: {reply.what}")
             continue
         text = reply.value.description.strip()
         yield Evidence(

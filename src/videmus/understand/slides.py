@@ -13,7 +13,6 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from videmus import clock
 from videmus.config import PremindSettings
 from videmus.errors import VidemusError
 from videmus.model import (
@@ -36,6 +35,7 @@ from videmus.understand.corrections import Suggestion, corrected, judged
 from videmus.understand.material import Material, materials
 from videmus.understand.memory import Entry, KnowledgeMemory
 from videmus.understand.numbers import values
+from videmus.understand.places import place
 
 VERSION = 1
 KEPT_KEYWORDS = 40
@@ -79,12 +79,7 @@ def understand_slides(
                 raise keywords
             yield from lecture.understood(slide, keywords)
         except CallError as error:
-            on_problem(f"{_place(slide.material)}: {error.what}")
-
-
-def _place(material: Material) -> str:
-    number = material.segment.slide or material.number
-    return f"slide {number} at {clock.format_time(material.segment.start_ms)}"
+            on_problem(f"{place(slide.material.segment, slide.material.number)}: {error.what}")
 
 
 def _of_segment(done: Iterable[object], segment: str) -> dict[EvidenceKind, Evidence]:
