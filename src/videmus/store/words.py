@@ -54,7 +54,7 @@ def words(text: str) -> list[str]:
         plain = _ASCII_TOKEN.findall(text.lower())
         if "'" in text:
             plain = [_APOSTROPHE.sub("", _POSSESSIVE.sub("", word)) for word in plain]
-        return [word[:LONGEST] for word in plain] if len(text) > LONGEST else plain
+        return [word[:LONGEST] for word in plain] if max(map(len, plain), default=0) > LONGEST else plain
     found: list[str] = []
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         token = match.group()
