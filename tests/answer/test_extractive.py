@@ -223,3 +223,23 @@ def test_a_wrapped_line_of_a_slide_is_one_sentence(tmp_path, embedder):
     given = answer(store, embedder, "How is the validity of states enforced?", EVERYTHING)
     assert "validity is\nenforced by revealing the private keys" in given.citations[0].quote
     store.close()
+
+
+def test_a_question_whose_form_alone_is_found_is_refused(tmp_path, embedder):
+    rows = [
+        row("speech", 0, 5000, "Perfect secrecy requires keys to be as long as the message."),
+        row("speech", 5000, 9000, "It is used for the work of diplomats."),
+    ]
+    store = library_of(tmp_path, rows, embedder)
+    for question in ("How long is the exam?", "How does photosynthesis work?"):
+        assert answer(store, embedder, question, EVERYTHING).grounding == "unsupported", question
+    store.close()
+
+
+def test_an_answer_that_holds_less_than_half_of_the_question_is_partial(tmp_path, embedder):
+    rows = [row("speech", 0, 5000, "Its pull is a little less than half of the pull of the moon.")]
+    store = library_of(tmp_path, rows, embedder)
+    assert answer(store, embedder, "What is the pull of the moon?", EVERYTHING).grounding == "supported"
+    given = answer(store, embedder, "What is the mass, age and diameter of the moon?", EVERYTHING)
+    assert given.grounding in ("partial", "unsupported")
+    store.close()

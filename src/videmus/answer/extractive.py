@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, replace
 
 from videmus.answer.lines import Line, written
-from videmus.answer.quotes import ASKS_NUMBER, quotes, tells_number
+from videmus.answer.quotes import ASKS_NUMBER, nearest, quotes, tells_number, told
 from videmus.config import AnswerSettings, Settings
 from videmus.model import Answer, Evidence, Grounding, Scope, Step
 from videmus.models.text_embedding import TextEmbedder
@@ -32,7 +32,8 @@ def answer(
     settings: Settings | None = None,
 ) -> Answer:
     """The best sentences of the best moments, verbatim; `grounding` is unsupported, without citations, where the
-    confidence is too low, partial where it is in doubt or where a number was asked for and none is said.
+    confidence is too low or no quote holds a word of the question or comes near it, partial where it is in doubt, where the
+    quotes hold less than half of the question's words, and where a number was asked for and none is said.
 
     Raises VectorSpaceError as `search` does.
     """
@@ -48,12 +49,16 @@ def answer(
     ids = list(dict.fromkeys(row.id for r in found.results for row in r.rows))
     retrieved = {row.id: row for row in store.evidence_by_id(ids, scope)}
     quoted = quotes(found, retrieved, _around(store, found, scope, chosen), embedder, chosen)
+    share = told(found, quoted)
+    if share == 0 and nearest(found, quoted, embedder) < chosen.least_near:
+        return Answer(REFUSAL, "unsupported", steps=tuple(steps), confidence=min(sure, chosen.least_confidence))
     given = written(store, [Line(q.text, q.proof) for q in quoted], scope)
     steps += given.failed
     if not given.sentences:
         return Answer(REFUSAL, "unsupported", steps=tuple(steps), confidence=sure)
     numbered = not ASKS_NUMBER.search(question) or tells_number(question, (s.text for s in given.sentences))
-    grounding: Grounding = "supported" if sure >= chosen.sure_confidence and numbered else "partial"
+    certain = sure >= chosen.sure_confidence and share >= chosen.sure_told and numbered
+    grounding: Grounding = "supported" if certain else "partial"
     return Answer(given.text, grounding, given.sentences, given.citations, tuple(steps), confidence=sure)
 
 

@@ -39,6 +39,8 @@ NUMBER = re.compile(
     re.I,
 )
 _COUNTED = re.compile(r"\bhow many (?:of the |other |different |more )?([^\W\d_]+)", re.I)
+_FORM = re.compile(r"\bhow (long|old|far|often|much|many|large|big|high|fast|deep|late|heavy|wide|strong)\b", re.I)
+_WORKS = re.compile(r"\bhow (?:do|does|did)\b.*\b(works?)\W*$", re.I)
 _ASKS_QUESTION = re.compile(
     r"\b(?:ask|asks|asked|question|questions|frage|fragte?|gefragt|preguntas?|demandé?)\b", re.I
 )
@@ -68,12 +70,13 @@ _BULLET = re.compile(r"^\s*(?:[•▪➢❖*–-]|\d{1,2}[.)])\s")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A sentence, or lines of a slide, and how well it fits. `whole` where it was said."""
+    """A sentence, or lines of a slide, and how well it fits. `whole` where it was said; `asked` the question it replies to."""
 
     row: Evidence
     text: str
     fit: float
     whole: Whole | None = None
+    asked: str = ""
 
     @property
     def end_ms(self) -> int:
@@ -167,6 +170,24 @@ def _fitting(
     return _answered(scored, said, settings)
 
 
+def told(found: Ranking, quoted: Sequence[Quote]) -> float:
+    """The share of the question's words, by their rarity, that stand in the quotes; 1 where it has none that count.
+
+    "long" in "how long" asks for a form and is no such word: that something is "as long as" another tells nothing. A reply
+    tells what the question before it names.
+    """
+    forms = {word.lower() for pattern in (_FORM, _WORKS) for word in pattern.findall(found.question.text)}
+    there = {stem(w) for q in quoted for w in words(f"{q.row.speaker or ''} {q.text} {q.asked}")}
+    counted = [t for t in found.question.terms if t.word not in forms]
+    total = sum(found.idf[t.word] for t in counted)
+    return sum(found.idf[t.word] for t in counted if there.intersection(t.counts_as)) / total if total else 1.0
+
+
+def nearest(found: Ranking, quoted: Sequence[Quote], embedder: TextEmbedder | None) -> float:
+    """The best cosine of a quote to the question; 0 where nothing has vectors."""
+    return float(max(_nearness(found, embedder)([q.text for q in quoted]), default=0.0))
+
+
 def tells_number(question: str, sentences: Iterable[str]) -> bool:
     """Whether a number that a question asks for may stand in the sentences: beside what is counted, where that is named."""
     counted = _COUNTED.search(question)
@@ -187,23 +208,26 @@ def says_something(text: str) -> bool:
 def _answered(scored: Sequence[Quote], said: Sequence[Whole], settings: AnswerSettings) -> list[Quote]:
     """A question is no answer: what fits it as well is the next sentence that says something."""
     at = {sentence.key: k for k, sentence in enumerate(said)}
-    replies: dict[tuple[str, int], tuple[Whole, float]] = {}
+    replies: dict[tuple[str, int], Quote] = {}
     for quote in scored:
         if quote.whole is None or not quote.whole.asks:
             continue
         k = at[quote.whole.key]
         for reply in said[k + 1 : k + 4]:
             if reply.row.video == quote.row.video and not reply.asks and says_something(reply.text):
-                _, known = replies.get(reply.key, (reply, 0.0))
-                replies[reply.key] = reply, max(known, settings.follows_question * quote.fit)
+                fit = settings.follows_question * quote.fit
+                known = replies.get(reply.key)
+                if known is None or fit > known.fit:
+                    replies[reply.key] = Quote(reply.row, reply.text, fit, reply, quote.text)
                 break
     answers = []
     for quote in scored:
         if not says_something(quote.text) or (quote.whole and quote.whole.asks):
             continue
-        _, fit = replies.pop(quote.whole.key, (quote.whole, 0.0)) if quote.whole else (None, 0.0)
-        answers.append(replace(quote, fit=max(quote.fit, fit)))
-    answers += [Quote(reply.row, reply.text, fit, reply) for reply, fit in replies.values()]
+        replying = replies.pop(quote.whole.key, None) if quote.whole else None
+        better = replying is not None and replying.fit > quote.fit
+        answers.append(replying if replying and better else quote)
+    answers += replies.values()
     return answers or [q for q in scored if says_something(q.text)]
 
 
