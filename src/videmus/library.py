@@ -115,7 +115,7 @@ class Library:
         return timeline(recording, self.store.videos(Scope(recording=recording)))
 
     def video(self, name: str) -> Video:
-        """The video of this id, unique prefix of an id, title, file name, or part of a title (3 letters or more).
+        """The video of this id, title, file name, unique prefix of an id, or part of a title (3 letters or more).
 
         Raises NotFoundError, or AmbiguousError when several fit (`where` lists them).
         """

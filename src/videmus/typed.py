@@ -24,14 +24,14 @@ Clock = int | str | datetime | None
 
 
 def named(videos: Sequence[Video], name: str) -> Video:
-    """The one video of this unique prefix of an id, title, file name, or part of a title (3 letters or more).
+    """The one video of this title, file name, unique prefix of an id, or part of a title (3 letters or more).
 
     Raises NotFoundError, or AmbiguousError when several fit (`where` lists them).
     """
     folded = name.casefold().strip()
-    fitting = [v for v in videos if v.id.startswith(name)] if len(name) >= 3 else []
-    fitting = fitting or [v for v in videos if v.title.casefold() == folded]
+    fitting = [v for v in videos if v.title.casefold() == folded]
     fitting = fitting or [v for v in videos if Path(v.source).name.casefold() == folded]
+    fitting = fitting or [v for v in videos if folded and v.id.startswith(folded)]
     fitting = fitting or [v for v in videos if len(folded) >= PART_OF_A_TITLE and folded in v.title.casefold()]
     if len(fitting) == 1:
         return fitting[0]
