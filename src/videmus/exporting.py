@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -193,16 +194,26 @@ def _thumbnail(store: Store, frame: Frame | None, width: int) -> NDArray[np.uint
 def _pieces_to_show(store: Store, video: Video) -> list[Segment]:
     """Slides, or clips with pictures. Raises UsageError where there are none."""
     pieces = _pieces(store, video)
-    if not any(s.kind == "slide" or s.keyframe for s in pieces):
-        raise UsageError(
-            "the video has no slides and no pictures", where=video.title, next="`videmus show` lists what it has"
-        )
-    return pieces
+    if any(s.kind == "slide" or s.keyframe for s in pieces):
+        return pieces
+    what, next = "the video has no slides and no pictures", "`videmus show` lists what it has"
+    if video.has_video and media_path(store, video):
+        what, next = "no picture of it is kept", "`videmus retry`; `videmus show --verbose` says what was not run"
+    raise UsageError(what, where=video.title, next=next)
 
 
 def _pieces(store: Store, video: Video) -> list[Segment]:
     scope = Scope(video=video.id)
-    return store.segments(scope, "slide") or store.segments(scope, "clip")
+    if slides_ := store.segments(scope, "slide"):
+        return slides_
+    clips, frames = store.segments(scope, "clip"), store.frames(scope)
+    return [s if s.keyframe or not frames else replace(s, keyframe=_on_screen(frames, s).id) for s in clips]
+
+
+def _on_screen(frames: Sequence[Frame], segment: Segment) -> Frame:
+    """The frame, of frames in order of time, that is shown in the segment's middle: each stands until the next."""
+    middle = (segment.start_ms + segment.end_ms) // 2
+    return frames[max(0, bisect_right([frame.at_ms for frame in frames], middle) - 1)]
 
 
 def _speech(store: Store, video: Video) -> list[Evidence]:

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import re
+import shutil
 import zlib
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 
 from videmus import exporting
+from videmus.errors import MediaError
 from videmus.exports import fonts
 from videmus.library import Library
 from videmus.media import pictures
@@ -20,6 +22,7 @@ from videmus.model import Correction, Evidence, NarrationDetail, Origin, content
 PRINT = "0123456789abcdef"
 ID = content_id("v", PRINT)
 COLOURS = ((200, 30, 30), (30, 200, 30), (30, 30, 200))
+CLIPS = ((0, 13_000), (13_000, 120_000))
 STARTS = (0, 13_200, 13_800, 60_000)
 
 
@@ -153,6 +156,32 @@ def test_the_contact_sheet_is_png_or_jpeg_by_its_name(slides, tmp_path):
         assert (image.format, image.width) == (format, 16 + 2 * 336)
     assert "picture" in slides.json("show", "Sea", "--sheet", tmp_path / "a.mp4", status=2)["error"]["what"]
     assert not (tmp_path / "a.mp4").exists()
+
+
+def test_a_video_without_slides_shows_the_picture_that_is_on_screen_in_the_middle_of_each_clip(terminal, tmp_path):
+    film = lecture("Film") | {"segments": [{"kind": "clip", "start_ms": a, "end_ms": b} for a, b in CLIPS]}
+    (tmp_path / "film.json").write_text(json.dumps(film))
+    terminal.json("add", tmp_path / "film.json")
+    terminal.json("show", "Film", "--sheet", tmp_path / "sheet.png")
+    sheet = np.asarray(Image.open(tmp_path / "sheet.png").convert("RGB")).astype(int)
+    seen = [(abs(sheet - colour).max(2) < 12).any() for colour in COLOURS]
+    assert seen == [True, False, True]
+    written = [Path(p) for p in terminal.json("export", "Film", "-f", "md", "-o", tmp_path / "notes.md")["written"]]
+    assert [p.read_bytes() for p in written[1:]] == [jpeg(COLOURS[0]), jpeg(COLOURS[2])]
+    status, _, err = terminal("export", "Film", "-f", "pdf", "-o", tmp_path / "deck.pdf")
+    assert (status, err) == (0, "")
+
+
+def test_a_film_of_which_no_picture_is_kept_says_so(terminal, tmp_path, steps_video, monkeypatch):
+    def looks(*given, **options):
+        raise MediaError("damaged")
+
+    monkeypatch.setattr("videmus.perceive.changes.looks", looks)
+    shutil.copy2(steps_video, tmp_path / "film.mp4")
+    terminal.json("add", tmp_path / "film.mp4")
+    for arguments in (["export", "film", "-f", "pdf"], ["show", "film", "--sheet", tmp_path / "a.png"]):
+        error = terminal.json(*arguments, status=2)["error"]
+        assert error["what"] == "no picture of it is kept" and "retry" in error["next"]
 
 
 def test_pictures_that_are_gone_are_told_and_cost_only_themselves(slides, tmp_path):
