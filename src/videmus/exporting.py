@@ -24,6 +24,7 @@ from videmus.model import Evidence, Frame, NarrationDetail, Scope, Segment, Vide
 from videmus.segment.assign import placed
 from videmus.store.graph import Fact
 from videmus.store.protocol import Store
+from videmus.typed import free
 from videmus.understand.corrections import corrected
 
 FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
@@ -68,8 +69,7 @@ def write(
     output = output or Path(file_name(video.title) + ENDINGS.get(format, f".{format}"))
     if output.is_dir():
         output = output / (file_name(video.title) + ENDINGS.get(format, f".{format}"))
-    if output.exists() and not force:
-        raise UsageError("the file is there already", where=str(output), next="give another name, or --force")
+    free(output, force)
     if format == "pdf":
         deck = _deck(store, video)
         if notice:
@@ -83,11 +83,12 @@ def write(
     return [_written(output, _notes(store, video, relative).encode()), *paths.values()]
 
 
-def sheet(store: Store, video: Video, output: Path) -> Path:
+def sheet(store: Store, video: Video, output: Path, *, force: bool = False) -> Path:
     """Write a contact sheet of the slides, or of the clips where there are none, as PNG or JPEG by the file's ending."""
     ending = output.suffix.lower()
     if ending not in ("", ".png", ".jpg", ".jpeg"):
         raise UsageError("a contact sheet is a picture", where=str(output), next="end its name in .png or .jpg")
+    free(output, force)
     shown = slides.slides_of(_pieces_to_show(store, video))
     frames = {f.id: f for f in store.frames(Scope(video=video.id))}
     width = slides.thumbnail_width(len(shown))
@@ -96,11 +97,12 @@ def sheet(store: Store, video: Video, output: Path) -> Path:
     return _written(output, data)
 
 
-def write_graph(facts: Sequence[Fact], output: Path) -> Path:
-    """Relations as .csv or .graphml. Raises UsageError for another ending."""
+def write_graph(facts: Sequence[Fact], output: Path, *, force: bool = False) -> Path:
+    """Relations as .csv or .graphml. Raises UsageError for another ending, and for a file that is there, unless `force`."""
     makers = {".csv": graph.as_csv, ".graphml": graph.as_graphml}
     if output.suffix.lower() not in makers:
         raise UsageError(f"unknown format {output.suffix!r}", where=str(output), next="one of: .csv, .graphml")
+    free(output, force)
     edges = [
         graph.Edge(
             f.source,
@@ -203,6 +205,7 @@ def _pieces_to_show(store: Store, video: Video) -> list[Segment]:
 
 
 def _pieces(store: Store, video: Video) -> list[Segment]:
+    """Slides; where there are none, clips, each with the kept picture that is on screen in its middle."""
     scope = Scope(video=video.id)
     if slides_ := store.segments(scope, "slide"):
         return slides_

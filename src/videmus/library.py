@@ -330,11 +330,11 @@ class Library:
         found, path = self.video(video), Path(output) if output else None
         return exporting.write(self.store, found, format, path, force=force, notice=notice)
 
-    def contact_sheet(self, video: str, output: str | Path) -> Path:
-        """Write a picture of all slides (clips) with their times."""
+    def contact_sheet(self, video: str, output: str | Path, *, force: bool = False) -> Path:
+        """Write a picture of all slides (clips) with their times. Raises UsageError as `export` does."""
         from videmus import exporting
 
-        return exporting.sheet(self.store, self.video(video), Path(output))
+        return exporting.sheet(self.store, self.video(video), Path(output), force=force)
 
     def clip(
         self, video: str, start: Times, end: Times, output: str | Path | None = None, *, force: bool = False

@@ -77,11 +77,11 @@ class People:
             raise UsageError("two names are needed", next="videmus graph NAME --merge OTHER")
         return {"what": what, "world": world, "action": entry.action, "one": entry.one, "other": entry.other}
 
-    def export(self, output: str | Path, name: str | None = None, **scope: Any) -> Path:
-        """Write relations as .csv or .graphml; raises UsageError for another ending."""
+    def export(self, output: str | Path, name: str | None = None, *, force: bool = False, **scope: Any) -> Path:
+        """Write relations as .csv or .graphml; raises UsageError for another ending, and for a file that is there."""
         from videmus import exporting
 
-        return exporting.write_graph(self.relations(name, **scope), Path(output))
+        return exporting.write_graph(self.relations(name, **scope), Path(output), force=force)
 
     def voices(self, **scope: Any) -> list[Voice]:
         """Who speaks in the videos of the scope, under the names that people gave them."""

@@ -1,4 +1,4 @@
-"""What a person types, and what it means: the name of a video, a time inside it, one of a few words."""
+"""What a person types, and what it means: the name of a video, a time inside it, a file to write, one of a few words."""
 
 from __future__ import annotations
 
@@ -70,6 +70,12 @@ def wall_clock(value: Clock, videos: Sequence[Video], first_day: int | None) -> 
             + f"or give the date: videmus edit {first.id} --recorded-at {value.strip()[:10]}",
         )
     return at
+
+
+def free(path: Path, force: bool) -> None:
+    """Raises UsageError where a file is there that would be written over, unless `force`."""
+    if path.exists() and not force:
+        raise UsageError("the file is there already", where=str(path), next="give another name, or --force")
 
 
 def one_of(value: T | None, known: Sequence[T], name: str) -> T | None:

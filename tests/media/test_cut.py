@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from material import grey, make_video, tone
-from videmus.errors import MediaError
+from videmus.errors import MediaError, UsageError
 from videmus.media import cut as module
 from videmus.media import pictures
 from videmus.media.cut import cut, save_frame
@@ -82,7 +82,7 @@ def test_nothing_is_overwritten_unless_told(steps_video: Path, tmp_path: Path):
     ):
         out = tmp_path / name
         out.write_bytes(b"precious")
-        with pytest.raises(MediaError, match="there already"):
+        with pytest.raises(UsageError, match="there already"):
             write(out)
         assert out.read_bytes() == b"precious"
         write(out, overwrite=True)

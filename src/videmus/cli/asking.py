@@ -68,6 +68,7 @@ def show(
     video: Annotated[str, VIDEO],
     kind: Annotated[str | None, typer.Option(help="slide, clip, window, ten-minute, hour or day.")] = None,
     sheet: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Write a contact sheet of the slides.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="With --sheet: overwrite the file if it is there.")] = False,
 ) -> None:
     """Show a video: its summary, key terms and chapters, its slides or clips.
 
@@ -94,7 +95,7 @@ def show(
             "stages": [documents.stage(w) for w in work],
         }
         if sheet:
-            library.contact_sheet(found.id, sheet)
+            library.contact_sheet(found.id, sheet, force=force)
             session.notice(f"contact sheet: {sheet}")
 
         def lines(console: Console) -> None:

@@ -37,6 +37,7 @@ def graph(
     split: Annotated[str | None, typer.Option(metavar="OTHER", help="NAME and OTHER never mean one.")] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last merge or split back.")] = False,
     export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write relations as .csv or .graphml.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="With --export: overwrite the file if it is there.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many are shown.")] = 50,
 ) -> None:
     """Show people, things, and their relations."""
@@ -53,7 +54,7 @@ def graph(
             session.show({"decision": done}, lambda console: console.print(plain(done["what"])))
             return
         if export:
-            written = library.people.export(export, name, **scope)
+            written = library.people.export(export, name, force=force, **scope)
             session.show(
                 {"written": [str(written)]}, lambda console: console.print(f"written: {written}", markup=False)
             )

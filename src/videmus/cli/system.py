@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from videmus.cli.session import Session
-from videmus.errors import UsageError
+from videmus.typed import free
 
 
 def register(app: typer.Typer) -> None:
@@ -72,8 +72,7 @@ def export_cache(
 ) -> None:
     """Write every reply that was paid for to a file."""
     session: Session = context.obj
-    if file.exists() and not force:
-        raise UsageError("the file is there already", where=str(file), next="give another name, or --force")
+    free(file, force)
     with session.library() as library:
         count = library.store.export_calls(file)
     session.show({"replies": count, "file": str(file)}, lambda console: console.print(f"{count} replies in {file}"))

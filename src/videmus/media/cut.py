@@ -24,6 +24,7 @@ from videmus.errors import MediaError
 from videmus.media import pictures
 from videmus.media.decode import Picture, frame_at, frames_from
 from videmus.media.probe import Probe, first_moment, probe, reading
+from videmus.typed import free
 
 VIDEO_QUALITY = {"crf": "20", "preset": "veryfast"}
 AUDIO_BITS_PER_SECOND = 128_000
@@ -41,8 +42,9 @@ PICTURE_FORMATS = (".png", ".jpg", ".jpeg")
 def cut(path: str | Path, start_ms: int, end_ms: int, out: str | Path, *, overwrite: bool = False) -> Path:
     """Write [start_ms, end_ms) as an mp4 with pictures and sound, or of a sound file as m4a, wav, mp3 or flac.
 
-    An end past the video's end is the video's end. Returns the file's path. Raises MediaError where the span holds
-    nothing, the ending names no such format, the file is there already (unless `overwrite`), or it cannot be written.
+    An end past the video's end is the video's end. Returns the file's path. Raises UsageError where the file is there
+    already (unless `overwrite`), MediaError where the span holds nothing, the ending names no such format, or it cannot be
+    written.
     """
     source, out = probe(path), Path(out)
     endings = (".mp4", ".m4v", ".mov", ".mkv") if source.has_video else tuple(SOUND_FORMATS)
@@ -55,28 +57,28 @@ def cut(path: str | Path, start_ms: int, end_ms: int, out: str | Path, *, overwr
         raise MediaError(f"the video is over at {source.duration_ms} ms", where=str(path), next="give an earlier start")
     if out.exists() and out.samefile(source.path):
         raise MediaError("a clip cannot take the place of its own video", where=str(out), next="name another file")
+    free(out, overwrite)
     end_ms = min(end_ms, source.duration_ms)
-    with _replacing(out, overwrite) as temporary, av.open(str(temporary), "w", format=_container(out)) as target:
+    with _replacing(out) as temporary, av.open(str(temporary), "w", format=_container(out)) as target:
         _Clip(source, start_ms, end_ms, target, SOUND_FORMATS.get(out.suffix.lower(), "aac")).write()
     return out
 
 
 def save_frame(path: str | Path, at_ms: int, out: str | Path, *, overwrite: bool = False) -> Path:
-    """Write the picture on screen at `at_ms` as PNG or JPEG, as the ending says. Raises MediaError as `cut` does."""
+    """Write the picture on screen at `at_ms` as PNG or JPEG, as the ending says. Raises as `cut` does."""
     out = Path(out)
     _check_ending(out, PICTURE_FORMATS)
+    free(out, overwrite)
     picture = frame_at(path, at_ms).rgb
     data = pictures.encode_png(picture) if out.suffix.lower() == ".png" else pictures.encode(picture, quality=92)
-    with _replacing(out, overwrite) as temporary:
+    with _replacing(out) as temporary:
         temporary.write_bytes(data)
     return out
 
 
 @contextmanager
-def _replacing(out: Path, overwrite: bool) -> Iterator[Path]:
+def _replacing(out: Path) -> Iterator[Path]:
     """A temporary path in the folder of `out`, renamed to it at the end, removed if anything fails."""
-    if out.exists() and not overwrite:
-        raise MediaError("the file is there already", where=str(out), next="name another file, or say --force")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         yield temporary
