@@ -33,6 +33,13 @@ def test_a_title_cannot_steer_the_terminal(terminal, tmp_path):
         assert "\x07" not in out + err
 
 
+def test_colons_round_a_word_are_no_picture(terminal, tmp_path):
+    add(terminal, tmp_path, title="ollama:x: or :smile:")
+    for command in (["list"], ["show", "ollama"], ["show", ":x:"]):
+        assert ":x:" in "".join(terminal(*command)[1:])
+    assert "nobody:x: no video" in terminal("show", "nobody:x")[2]
+
+
 def test_titles_in_any_script_stand_in_the_list(terminal, tmp_path):
     add(terminal, tmp_path, title="机器学习 第一讲 — Übung «α»")
     assert "机器学习 第一讲 — Übung «α»" in terminal("list")[1]

@@ -142,7 +142,9 @@ class TerminalEvents:
         if self.quiet:
             return
         if work.state == "failed":
-            self.console.print(f"  [red]✗[/red] {stage.title}: {plain(work.reason or '')}", highlight=False)
+            self.console.print(
+                f"  [red]✗[/red] {stage.title}: {plain(work.reason or '')}", highlight=False, soft_wrap=True
+            )
         elif work.state == "skipped":
             if self.verbose:
                 self.console.print(
@@ -157,7 +159,7 @@ class TerminalEvents:
 
     def notice(self, text: str) -> None:
         if not self.quiet:
-            self.console.print(f"  [yellow]![/yellow] {plain(text)}", highlight=False)
+            self.console.print(f"  [yellow]![/yellow] {plain(text)}", highlight=False, soft_wrap=True)
 
 
 class _Bar(BarColumn):

@@ -113,7 +113,7 @@ def _console(*, stderr: bool) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # rich would end the process with status 1; see `app.run`
 
-    return Terminal(stderr=stderr, highlight=False)
+    return Terminal(stderr=stderr, highlight=False, emoji=False)  # "ollama:x: …" holds no cross
 
 
 def _write_json(document: dict[str, Any]) -> None:
