@@ -73,6 +73,26 @@ def test_the_other_end_of_a_relation_is_somebody_else():
     assert one(found, (1, 0), (row, 1))
 
 
+def test_who_puts_a_thing_down_or_works_at_a_place_is_who_was_just_seen_with_it():
+    story = Story()
+    keller = story.tell("Anna Keller", "red mug", "INTERACTS_WITH", kind="object")
+    reed = story.tell("Anna Reed", "kitchen", "INTERACTS_WITH", kind="location")
+    puts = story.tell("Anna", "red mug", "INTERACTS_WITH", kind="object")
+    cooks = story.tell("Anna", "kitchen", "INTERACTS_WITH", kind="location")
+    later = story.tell("Anna", "red mug", "USES", kind="object", at=60 * MINUTE)  # anybody may have it by now
+    resolution = story.resolved()
+    assert one(resolution, (puts, 0), (keller, 0)) and one(resolution, (cooks, 0), (reed, 0))
+    assert one(resolution, (later, 0), (reed, 0))
+
+
+def test_two_people_of_one_name_in_a_relation_are_two():
+    story = Story()
+    story.tell("Anna Keller", "Tom")
+    story.tell("Anna Reed", "Tom")
+    both = story.tell("Anna", "Annie", "INTERACTS_WITH")
+    assert not one(story.resolved(), (both, 0), (both, 1))
+
+
 def test_who_is_spoken_of_is_rather_absent():
     story = Story()
     story.tell("Anna Keller", "Tom", at=MINUTE)

@@ -12,8 +12,9 @@ How a person's name is understood, the first that applies:
 3. pet: a pet form of a given name (`naming.is_short_for`);
 4. misspelt: it looks or sounds like a name that is far more frequent, and is no speaker's label.
 
-Where several people fit, the one is meant who is not the other end of the relation and is named in full beside it, else
-who was named so last. A thing is its last noun with what is said of it: "the mug" is the red mug while one is known.
+Where several people fit, the one is meant who is not the other end of the relation and just had to do with the same thing or
+was at the same place under a name of their own, else is named in full beside it, else was so last. A thing is its last noun
+with what is said of it: "the mug" is the red mug while one is known.
 """
 
 from __future__ import annotations
@@ -91,6 +92,9 @@ class _Resolver:
         self.members: dict[str, set[Form]] = defaultdict(set)  # of a set's root
         self.full_seen: dict[str, int] = {}  # root → when it was last named by a name of its own
         self.there: dict[str, int] = {}  # root → when it last took part, under a name of its own
+        self.handled: dict[
+            tuple[str, str], int
+        ] = {}  # (thing or place, root) → when they last had to do with each other
         self.aliased: set[tuple[str, str]] = set()
         self.things: dict[tuple[EntityKind, str], list[tuple[naming.Thing, str]]] = defaultdict(list)
         self.people: list[_Known] = []
@@ -114,7 +118,13 @@ class _Resolver:
                 self._state(self._form(row.source_kind, row.source), self._form(row.target_kind, row.target), at)
         named = self._named_in_full(group, at)
         for row in group:
-            self.result.ends[row.n] = (self._meant(row, "source", named), self._meant(row, "target", named))
+            if row.target_kind == "person":
+                source = self._meant(row, "source", named)
+                target = self._meant(row, "target", named, source)
+            else:
+                target = self._meant(row, "target", named)
+                source = self._meant(row, "source", named, target)
+            self.result.ends[row.n] = (source, target)
 
     def decide_until(self, at: int | None) -> None:
         """Apply the decisions learned by `at`; one about names that nobody has borne yet waits until somebody does."""
@@ -260,7 +270,8 @@ class _Resolver:
                         self.there[root] = at
         return roots
 
-    def _meant(self, row: Seen, end: Literal["source", "target"], named: set[str]) -> str:
+    def _meant(self, row: Seen, end: Literal["source", "target"], named: set[str], across: str = "") -> str:
+        """The entity that one end means; `across` is what the other one means, where that is found already."""
         source = (row.source_kind, row.source)
         target = (row.target_kind, row.target)
         (kind, name), (other_kind, other) = (source, target) if end == "source" else (target, source)
@@ -270,18 +281,27 @@ class _Resolver:
         roots = {self.sets.root(c.entity): c for c, _ in self._candidates(known)}
         if other_kind == "person":
             roots.pop(self.sets.root(self.known[self._form("person", other)].entity), None)
+            if len(roots) > 1:
+                roots.pop(self.sets.root(across), None)
+        elif len(roots) < 2:
+            self.handled[across, self.sets.root(next(iter(roots.values()), known).entity)] = row.at
         if not roots:
             known.own += 1
             self._alias(known.entity, name, row.at)
             return known.entity
-        chosen = self._likeliest(roots, named, row.at, spoken_of=end == "target" and row.relation == _SPEAKS_OF)
+        handled = {root: last for root in roots if (last := self.handled.get((across, root)))}
+        spoken_of = end == "target" and row.relation == _SPEAKS_OF
+        chosen = self._likeliest(roots, named, handled, row.at, spoken_of=spoken_of)
         self._alias(roots[chosen].entity, name, row.at)
         side = 0 if end == "source" else 1
         self.result.also += [(row.n, side, known.entity) for root, known in roots.items() if root != chosen]
         return roots[chosen].entity
 
-    def _likeliest(self, roots: Mapping[str, _Known], named: set[str], at: int, spoken_of: bool) -> str:
-        """Of several who bear a name: who takes part here or did last; one spoken of is rather somebody absent."""
+    def _likeliest(
+        self, roots: Mapping[str, _Known], named: set[str], handled: Mapping[str, int], at: int, spoken_of: bool
+    ) -> str:
+        """Of several who bear a name: who just had to do with this thing or was at this place (`handled`), else takes part
+        here or did last; one spoken of is rather somebody absent."""
         there = {root: self.there.get(root, _NEVER) for root in roots}
         if spoken_of:
             absent = [root for root in roots if at - there[root] > _PRESENT_MS]
@@ -289,8 +309,9 @@ class _Resolver:
                 return absent[0]
             last = {root: self.full_seen.get(root, _NEVER) for root in roots}
         else:
+            just = {root: last for root, last in handled.items() if at - last <= _PRESENT_MS}
             here = {root: last for root, last in there.items() if root in named}
-            last = here or there
+            last = just or here or there
         return max(last, key=lambda root: (last[root], roots[root].count, root))
 
     # ------------------------------------------------------------ things and places
