@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from videmus import clock, config
 from videmus.config import Settings
-from videmus.errors import NotFoundError, UsageError
+from videmus.errors import ModelError, NotFoundError, UsageError
 from videmus.model import (
     EVIDENCE_KINDS,
     FACETS,
@@ -426,7 +426,10 @@ class Library:
         return what_leaves(self.settings.models)
 
     def undo_correction(self, correction: str) -> Evidence:
-        """Take back the correction of this id (or a unique prefix): the original words hold, and are found, again."""
+        """Take back the correction of this id (or a unique prefix): the original words hold, and are found, again.
+
+        Raises NotFoundError, and ModelError where the slide cannot be understood anew now: then a retry does it.
+        """
         fitting = [
             (row, c) for v in self.store.videos() for row, c in self.corrections(v.id) if c.id.startswith(correction)
         ]
@@ -435,7 +438,10 @@ class Library:
             raise NotFoundError(what, where=correction, next="`videmus corrections VIDEO` lists them")
         row, found = fitting[0]
         self.store.set_mark(row.video, "slide-texts", found.id, "undone")
-        self.retry(row.video)
+        (video,) = self.retry(row.video)
+        if any(c.id == found.id and not c.undone for _, c in self.corrections(row.video)):
+            why = video.reason or "it came in an evidence file, whose rows stay as they are"
+            raise ModelError(f"it is marked as undone, and holds until then: {why}", where=found.id, next="videmus retry")
         return row
 
     def scope(
