@@ -13,7 +13,7 @@ from videmus import clock
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Video, to_plain
 from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
-from videmus.understand.summary import chapters_of, summary_of, terms_of
+from videmus.understand.summary import Chapter, summary_of, terms_of
 
 if TYPE_CHECKING:
     from videmus.search.frames import FoundFrame
@@ -76,16 +76,13 @@ def timeline(item: Timeline) -> Document:
     }
 
 
-def told(summaries: Sequence[Evidence]) -> Document:
-    """What a video's rows of kind summary say: its summary, key terms, chapters."""
+def told(summaries: Sequence[Evidence], chapters: Sequence[Chapter]) -> Document:
+    """What a video's rows of kind summary say, and its chapters."""
     summary = summary_of(summaries)
     return {
         "summary": summary.text if summary else None,
         "terms": list(terms_of(summaries)),
-        "chapters": [
-            {"start_ms": c.start_ms, "end_ms": c.end_ms, "title": c.title, "text": c.text}
-            for c in chapters_of(summaries)
-        ],
+        "chapters": [{"start_ms": c.start_ms, "end_ms": c.end_ms, "title": c.title, "text": c.text} for c in chapters],
     }
 
 

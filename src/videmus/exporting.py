@@ -26,6 +26,7 @@ from videmus.store.graph import Fact
 from videmus.store.protocol import Store
 from videmus.typed import free
 from videmus.understand.corrections import corrected
+from videmus.understand.summary import Chapter
 
 FORMATS = ("srt", "vtt", "md", "json", "pdf", "chapters")
 ENDINGS = {"chapters": ".chapters.txt"}
@@ -49,6 +50,11 @@ def text(store: Store, video: Video, format: str) -> str:
     if format not in makers:
         raise UsageError(f"unknown format {format!r}", next=f"one of: {', '.join(FORMATS)}")
     return makers[format]()
+
+
+def chapters_of(store: Store, video: Video) -> list[Chapter]:
+    """The video's chapters, the same in every list of them."""
+    return chapters.chapters(video, _pieces(store, video), _summaries(store, video))
 
 
 def write(

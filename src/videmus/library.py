@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from videmus.search.frames import FoundFrame
     from videmus.segment.timeline import Timeline
     from videmus.store.protocol import Store, Work
+    from videmus.understand.summary import Chapter
 
 
 class Library:
@@ -287,6 +288,12 @@ class Library:
     def corrections(self, video: str) -> list[tuple[Evidence, Correction]]:
         """Every correction of misheard speech, with the narration row it stands in; also those a person has undone."""
         rows = self.evidence(video, "narration")
+    def chapters(self, video: str) -> list[Chapter]:
+        """The video's chapters, which cover it: a model's, else its slides, else those made of its own sentences."""
+        from videmus import exporting
+
+        return exporting.chapters_of(self.store, self.video(video))
+
         return [(r, c) for r in rows if isinstance(r.detail, NarrationDetail) for c in r.detail.corrections]
 
     def link(self, video: str, time: Times = 0) -> tuple[str, Path | None, int]:
@@ -441,7 +448,9 @@ class Library:
         (video,) = self.retry(row.video)
         if any(c.id == found.id and not c.undone for _, c in self.corrections(row.video)):
             why = video.reason or "it came in an evidence file, whose rows stay as they are"
-            raise ModelError(f"it is marked as undone, and holds until then: {why}", where=found.id, next="videmus retry")
+            raise ModelError(
+                f"it is marked as undone, and holds until then: {why}", where=found.id, next="videmus retry"
+            )
         return row
 
     def scope(

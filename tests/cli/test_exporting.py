@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from videmus import exporting
+from videmus.clock import format_time
 from videmus.errors import MediaError
 from videmus.exports import fonts
 from videmus.library import Library
@@ -86,6 +87,19 @@ def test_chapters_go_to_standard_output_and_to_a_file(slides, tmp_path):
     assert (status, out) == (0, "0:00 Part 1\n0:13 Part 3\n1:00 Part 1\n")
     slides.json("export", "Sea", "-f", "chapters", "-o", tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text() == out
+
+
+def test_show_notes_and_export_have_one_list_of_chapters(slides):
+    lines = slides("export", "Sea", "-f", "chapters")[1].splitlines()
+    assert (
+        slides("export", "Sea", "-f", "md")[1]
+        .split("## Chapters\n\n")[1]
+        .startswith("- " + "\n- ".join(lines) + "\n\n")
+    )
+    shown = slides.json("show", "Sea")["chapters"]
+    assert [f"{format_time(c['start_ms'])} {c['title']}" for c in shown] == lines
+    assert shown[-1]["end_ms"] == 120_000
+    assert "chapters" not in slides("show", "Sea")[1], "the slides that are listed below are the chapters"
 
 
 def test_notes_bring_the_picture_of_every_slide(slides, tmp_path):

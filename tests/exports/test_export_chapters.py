@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videmus.clock import parse_time
-from videmus.exports.chapters import MOST_CHARACTERS, MOST_LINES, chapter_lines, titled
+from videmus.exports.chapters import MOST_CHARACTERS, MOST_LINES, chapter_lines, chapters, titled
+from videmus.exports.notes import notes
 from videmus.model import Evidence, Origin, Segment, SummaryDetail, Video
 
 
@@ -43,6 +44,19 @@ def test_chapters_of_a_model_come_before_slides_and_slides_before_extractive_one
     assert lines(lecture(), SLIDES, [*extractive, *by_model]) == ["0:00 Causes", "1:40 Effects", "3:20 Uses"]
     assert lines(lecture(70), SLIDES, extractive) == ["0:00 Why", "1:00 How", "1:01:40 When"]
     assert lines(lecture(), [], extractive) == ["0:00 First words", "0:30 Then", "1:30 Last"]
+
+
+def test_the_lines_the_notes_and_the_chapters_are_one_list_that_covers_the_video():
+    extractive = [chapter(0, 30, "First words"), chapter(30, 600, "Then")]
+    found = chapters(lecture(70), SLIDES, extractive)
+    assert [(c.start_ms, c.end_ms, c.title) for c in found] == [
+        (0, 60_000, "Why"),
+        (60_000, 3_700_000, "How"),
+        (3_700_000, 4_200_000, "When"),
+    ]
+    written = notes(lecture(70), SLIDES, [], extractive)
+    assert "## Chapters\n\n- 0:00 Why\n- 1:00 How\n- 1:01:40 When\n\n" in written
+    assert [c.text for c in chapters(lecture(), [], extractive)] == ["What it says."] * 2
 
 
 def test_less_than_three_are_filled_up_from_the_next_source_and_no_further():
@@ -95,6 +109,8 @@ def test_a_title_is_one_line_of_bearable_length_without_what_sites_refuse():
     assert len(long) <= 81
     assert re.fullmatch(r"(gradient descent )+gradient…|(gradient descent )*gradient descent…", long)
     assert len(titled("学" * 500, "")) == 81
+    assert [titled(t, "") for t in ("Summarising.…. it", "Wait ...", "Done.")] == ["Summarising… it", "Wait …", "Done."]
+    assert titled("word " * 15 + "end. more of it", "").endswith("word end…")
 
 
 def test_a_video_of_which_nothing_is_known_has_its_title_at_the_beginning():

@@ -43,7 +43,10 @@ def test_a_slide_has_its_moment_picture_text_and_what_was_said():
 def test_summary_and_terms_come_first_then_the_chapters():
     rows = [summary("chapter", 0, "Why\nIt is said why."), summary("video", 0, "All of it.", ("tide",))]
     text = notes(VIDEO, [], [said(1, "Hello.")], [*rows, summary("chapter", 60, "How"), summary("chapter", 90, "")])
-    assert "## Summary\n\nAll of it.\n\n**Key terms:** tide\n\n## Chapters\n\n- 0:00 Why\n- 1:00 How\n- 1:30\n" in text
+    assert (
+        "## Summary\n\nAll of it.\n\n**Key terms:** tide\n\n## Chapters\n\n- 0:00 Why\n- 1:00 How\n- 1:30 Part 3\n"
+        in text
+    )
     assert text.endswith("## What was said\n\nHello.\n")
 
 

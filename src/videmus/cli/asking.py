@@ -76,6 +76,7 @@ def show(
     """
     from videmus import documents
     from videmus.cli import render
+    from videmus.exports.chapters import titled
     from videmus.understand.places import reasons
 
     session: Session = context.obj
@@ -83,13 +84,14 @@ def show(
         found = library.video(video)
         segments = library.segments(found.id, library.shown_kind(found.id, kind))
         summaries = library.evidence(found.id, "summary") if kind is None else []
+        chapters = library.chapters(found.id) if kind is None else []
         said = library.evidence(found.id, "speech")
         work = library.work(found.id)
         problems = reasons(segments, [w.reason for w in work if w.state == "failed"])
         document = {
             "video": documents.video(found),
             "speech": documents.speech(found, said),
-            **documents.told(summaries),
+            **documents.told(summaries, chapters),
             "segments": [documents.segment(s, problems.get(s.id)) for s in segments],
             "corrections": [documents.correction(c, s.start_ms, s.end_ms) for s, c in library.corrections(found.id)],
             "stages": [documents.stage(w) for w in work],
@@ -101,7 +103,8 @@ def show(
         def lines(console: Console) -> None:
             render.videos(console, [found])
             render.speech(console, found, said)
-            render.told(console, summaries)
+            below = {titled(found.title, ""), *(titled(s.title, f"Slide {s.slide}") for s in segments)}
+            render.told(console, summaries, [] if all(c.title in below for c in chapters) else chapters)
             render.segments(console, found, segments, said, problems, full=session.verbose)
             render.stages(console, work, verbose=session.verbose)
 

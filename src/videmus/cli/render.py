@@ -15,7 +15,7 @@ from videmus.cli.session import plain, printable
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
 from videmus.segment.timeline import Timeline
 from videmus.store.protocol import Work
-from videmus.understand.summary import chapters_of, summary_of, terms_of
+from videmus.understand.summary import Chapter, summary_of, terms_of
 
 if TYPE_CHECKING:
     from videmus.search.frames import FoundFrame
@@ -103,9 +103,9 @@ def summary(
             console.print("  → mend it and type: [bold]videmus retry[/bold]")
 
 
-def told(console: Console, summaries: Sequence[Evidence]) -> None:
+def told(console: Console, summaries: Sequence[Evidence], chapters: Sequence[Chapter]) -> None:
     """A video's summary, key terms and chapters, as far as it has them."""
-    summary, terms, chapters = summary_of(summaries), terms_of(summaries), chapters_of(summaries)
+    summary, terms = summary_of(summaries), terms_of(summaries)
     if summary:
         console.print(f"[bold]summary[/bold]  {plain(' '.join(summary.text.split()))}", soft_wrap=True)
     if terms:

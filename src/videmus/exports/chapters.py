@@ -1,18 +1,21 @@
-"""Chapter lines (`M:SS Title`) as video sites read them out of a description.
+"""The chapters of a video, as everything that lists them shows them, and as lines (`M:SS Title`) that video sites read out of
+a description.
 
-Enters: segments and summary rows. Leaves: text. YouTube's rules hold ("Video chapters", YouTube Help): the first line is
-0:00, there are at least three, each lasts 10 seconds or more; a description has at most 5,000 characters and no < or >.
+Enters: segments and summary rows. Leaves: chapters, text. YouTube's rules hold ("Video chapters", YouTube Help): the first
+line is 0:00, there are at least three, each lasts 10 seconds or more; a description has at most 5,000 characters and no < or
+>.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from videmus import clock
 from videmus.model import Evidence, Segment, Video
-from videmus.understand.summary import chapters_of
+from videmus.understand.summary import Chapter, chapters_of
 
 LEAST_MS = 10_000
 LEAST_LINES = 3
@@ -21,6 +24,7 @@ MOST_LINES = 100
 """YouTube shows more, nobody reads more."""
 
 TITLE_CHARACTERS = 80
+_DOTS = re.compile(r"[.…]{2,}")
 RETURN_MS = 30_000
 """A slide that comes back is a chapter again when it stays this long; shorter, it is looked up."""
 
@@ -30,12 +34,21 @@ class Line:
     start_ms: int
     end_ms: int
     title: str
+    text: str = ""
 
 
 def chapter_lines(video: Video, pieces: Sequence[Segment], summaries: Sequence[Evidence]) -> str:
-    """The lines. Chapters that a model made where there are some, else slides, else chapters made of the video's own
-    sentences, else clips that have a title; what comes later in this order only where there would be less than three
-    lines without. A video of which nothing is known has its own title at 0:00."""
+    """`chapters` a line each."""
+    return "".join(f"{clock.format_time(c.start_ms)} {c.title}\n" for c in chapters(video, pieces, summaries))
+
+
+def chapters(video: Video, pieces: Sequence[Segment], summaries: Sequence[Evidence]) -> list[Chapter]:
+    """The chapters, from the video's beginning to its end.
+
+    Those that a model made where there are some, else slides, else those made of the video's own sentences, else clips
+    that have a title; what comes later in this order only where there would be less than three without. A video of which
+    nothing is known is one chapter with its own title.
+    """
     slides = [s for s in pieces if s.kind == "slide"]
     sources = [
         _of_summary(summaries, by_model=True),
@@ -46,9 +59,10 @@ def chapter_lines(video: Video, pieces: Sequence[Segment], summaries: Sequence[E
     least_ms = LEAST_MS
     while True:
         lines = _chosen(video, sources, least_ms)
-        text = "".join(f"{clock.format_time(line.start_ms)} {line.title}\n" for line in lines)
-        if len(lines) <= LEAST_LINES or (len(lines) <= MOST_LINES and len(text) <= MOST_CHARACTERS):
-            return text
+        characters = sum(len(f"{clock.format_time(line.start_ms)} {line.title}\n") for line in lines)
+        if len(lines) <= LEAST_LINES or (len(lines) <= MOST_LINES and characters <= MOST_CHARACTERS):
+            ends = [*(line.start_ms for line in lines[1:]), max(video.duration_ms, lines[-1].start_ms)]
+            return [Chapter(x.title, x.start_ms, end, x.text) for x, end in zip(lines, ends, strict=True)]
         least_ms += least_ms // 2
 
 
@@ -77,7 +91,8 @@ def _from_zero(video: Video, lines: Sequence[Line], least_ms: int) -> list[Line]
 
 def _of_summary(summaries: Sequence[Evidence], *, by_model: bool) -> list[Line]:
     rows = [row for row in summaries if (row.origin.model is not None) == by_model]
-    return [Line(c.start_ms, c.end_ms, titled(c.title, f"Part {n}")) for n, c in enumerate(chapters_of(rows), 1)]
+    found = enumerate(chapters_of(rows), 1)
+    return [Line(c.start_ms, c.end_ms, titled(c.title, f"Part {n}"), c.text) for n, c in found]
 
 
 def _of_slides(slides: Sequence[Segment]) -> list[Line]:
@@ -102,10 +117,11 @@ def _of_pieces(pieces: Sequence[Segment]) -> list[Line]:
 
 
 def titled(title: str | None, without: str) -> str:
-    """A title on one line, cut at a word where it is long; `without` where it is empty."""
+    """A title on one line, cut at a word where it is long, its dots an ellipsis; `without` where it is empty."""
     visible = (" " if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") else c for c in (title or ""))
     text = " ".join("".join(visible).replace("<", "‹").replace(">", "›").split())
+    text = _DOTS.sub("…", text)
     if len(text) > TITLE_CHARACTERS:
         cut = text[:TITLE_CHARACTERS]
-        text = (cut.rpartition(" ")[0] if " " in cut[TITLE_CHARACTERS // 2 :] else cut).rstrip(" ,;:–-") + "…"
+        text = (cut.rpartition(" ")[0] if " " in cut[TITLE_CHARACTERS // 2 :] else cut).rstrip(" .…,;:–-") + "…"
     return text or without

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from videmus import clock
+from videmus.exports.chapters import chapters
 from videmus.model import Evidence, Segment, Video
 from videmus.understand.summary import chapters_of, summary_of, terms_of
 
@@ -34,6 +35,10 @@ def notes(
         about.insert(1, clock.format_clock(video.recorded_at))
     lines += [" · ".join(about), ""]
     lines += _summary(summaries)
+    if chapters_of(summaries):
+        lines += ["## Chapters", ""]
+        lines += [f"- {clock.format_time(c.start_ms)} {escaped(c.title)}" for c in chapters(video, segments, summaries)]
+        lines += [""]
     rest = sorted(speech, key=lambda row: (row.start_ms, row.end_ms))
     if not segments:
         lines += ["## What was said", "", *_said(rest), ""]
@@ -53,10 +58,6 @@ def _summary(summaries: Sequence[Evidence]) -> list[str]:
         terms = terms_of(summaries)
         lines += ["## Summary", "", escaped(summary.text), ""]
         lines += [f"**Key terms:** {', '.join(map(escaped, terms))}", ""] if terms else []
-    if chapters := chapters_of(summaries):
-        lines += ["## Chapters", ""]
-        lines += [f"- {clock.format_time(c.start_ms)} {escaped(c.title)}".rstrip() for c in chapters]
-        lines += [""]
     return lines
 
 
