@@ -243,3 +243,15 @@ def test_an_answer_that_holds_less_than_half_of_the_question_is_partial(tmp_path
     given = answer(store, embedder, "What is the mass, age and diameter of the moon?", EVERYTHING)
     assert given.grounding in ("partial", "unsupported")
     store.close()
+
+
+def test_a_sentence_about_the_talk_s_own_course_is_not_quoted_beside_others(tmp_path, embedder):
+    rows = [
+        row("screen", 0, 20_000, "outer hull | inner hull"),
+        row("speech", 0, 6000, "Now back to our picture and to the question that I promised."),
+        row("speech", 6000, 12_000, "Without ballast between them the ship would roll over in a storm."),
+    ]
+    store = library_of(tmp_path, rows, embedder)
+    given = answer(store, embedder, "Why is there an outer hull and an inner hull?", EVERYTHING)
+    assert [c.evidence for c in given.citations] == [rows[0].id, rows[2].id]
+    store.close()

@@ -64,8 +64,14 @@ see show problem now today gut gute frage danke also bonjour merci bien hola gra
 _FILLERS = frozenset(stem(w) for w in _FILLING.split())
 """Words that fill a sentence which says nothing."""
 
+_COURSE = re.compile(
+    r"\b(?:come|coming|get|go|going|now) back to\b|\bkeep .{0,20}in mind\b|\b(?:next|last) slide\b|\bany questions\b"
+    r"|\blook at (?:this|the|that)\b",
+    re.I,
+)
+"""Of the talk's own course: such a sentence leads to an answer, and is none."""
+
 _TRAILING_NUMBER = re.compile(r"\s*\|?\s*\n?\s*\d{1,3}\s*$")
-_BULLET = re.compile(r"^\s*(?:[•▪➢❖*–-]|\d{1,2}[.)])\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +168,8 @@ def _fitting(
         fit += settings.number_asked * (counting and bool(NUMBER.search(quote.text)))
         fit += settings.form_asked * (reasons and bool(REASON.search(quote.text)))
         fit += settings.form_asked * (meaning and bool(_MEANING.search(quote.text)))
+        if quote.whole and _COURSE.search(quote.text):
+            fit -= settings.is_heading
         if quote.whole is None and len(_meant(quote.text) - known) <= (settings.label_words if reasons else 0):
             fit -= settings.is_heading
         scored.append(replace(quote, fit=fit))
@@ -331,7 +339,8 @@ def _explained(chosen: list[Quote], fitting: Sequence[Quote], found: Ranking, se
         if q.whole and q.row.video == label.row.video
         and q.row.start_ms < label.row.end_ms and q.row.end_ms > label.row.start_ms
     ]  # fmt: skip
-    best = sorted(over, key=lambda q: -q.fit)[: settings.explaining]
+    telling = [q for q in over if not _COURSE.search(q.text)] or over
+    best = sorted(telling, key=lambda q: -q.fit)[: settings.explaining]
     return [*chosen, *sorted(best, key=lambda q: q.row.start_ms)]
 
 
