@@ -175,9 +175,9 @@ class Library:
     ) -> list[Video]:
         """Add files, folders and addresses, and bring each video up to date.
 
-        A video that is already here is not computed again. `language`, `speech_model` and `transcribe` (recognise speech
-        even where subtitles are) stay with it, through every retry, until another is given: `transcribe=False` goes back
-        to the subtitles. What goes wrong with one video is its `state` and `reason`,
+        A video that is already here is not computed again. `language`, `speech_model`, `subtitles` (a file) and
+        `transcribe` (recognise speech even where subtitles are) stay with it, through every retry, until another is
+        given: `transcribe=False` goes back to the subtitles. What goes wrong with one video is its `state` and `reason`,
         never an exception that loses the others; an exception means that the call itself was wrong (UsageError) or
         that the library cannot be written (LibraryError).
         """
@@ -288,6 +288,7 @@ class Library:
     def corrections(self, video: str) -> list[tuple[Evidence, Correction]]:
         """Every correction of misheard speech, with the narration row it stands in; also those a person has undone."""
         rows = self.evidence(video, "narration")
+
     def chapters(self, video: str) -> list[Chapter]:
         """The video's chapters, which cover it: a model's, else its slides, else those made of its own sentences."""
         from videmus import exporting

@@ -305,7 +305,10 @@ def test_a_stage_that_yields_nothing_for_long_stops_where_it_tells_its_progress(
     assert told == [0, 1, 2, 3]
 
 
-def test_recognition_instead_of_subtitles_stays_with_a_video_until_it_is_taken_back(tmp_path, steps_video):
+@pytest.fixture
+def hearing(tmp_path):
+    """A library that hears the word "heard" in everything."""
+
     def heard(samples, language):
         return Heard("heard", (HeardWord(0.0, 0.5, " heard", 0.9),))
 
@@ -314,26 +317,44 @@ def test_recognition_instead_of_subtitles_stays_with_a_video_until_it_is_taken_b
         load=lambda name, threads: ScriptedRecogniser(heard, name=name),
         voice=lambda samples: np.ones(len(samples) // 512, np.float32),
     )
+    settings = Settings()
+    with Library(tmp_path / "hearing", settings=settings, minds=Minds(settings, speech=speech)) as library:
+        yield library
+
+
+def said(library):
+    return {word for row in library.evidence("talk", "speech") for word in row.text.split()}
+
+
+def test_recognition_instead_of_subtitles_stays_with_a_video_until_it_is_taken_back(hearing, tmp_path, steps_video):
     file = tmp_path / "talk.mp4"
     shutil.copy2(steps_video, file)
     say(tmp_path / "talk.srt", "written")
-    settings = Settings()
-    with Library(tmp_path / "library", settings=settings, minds=Minds(settings, speech=speech)) as library:
+    hearing.add(file)
+    assert said(hearing) == {"written"}
+    hearing.add(file, transcribe=True)
+    assert said(hearing) == {"heard"}
+    hearing.add(file)
+    hearing.retry()
+    assert said(hearing) == {"heard"}
+    hearing.add(file, transcribe=False)
+    assert said(hearing) == {"written"}
+    hearing.retry()
+    assert said(hearing) == {"written"}
 
-        def said():
-            return {word for row in library.evidence("talk", "speech") for word in row.text.split()}
 
-        library.add(file)
-        assert said() == {"written"}
-        library.add(file, transcribe=True)
-        assert said() == {"heard"}
-        library.add(file)
-        library.retry()
-        assert said() == {"heard"}
-        library.add(file, transcribe=False)
-        assert said() == {"written"}
-        library.retry()
-        assert said() == {"written"}
+def test_subtitles_that_were_named_for_a_video_stay_with_it(hearing, tmp_path, steps_video):
+    file, words = tmp_path / "talk.mp4", say(tmp_path / "words.srt", "written")
+    shutil.copy2(steps_video, file)
+    hearing.add(file, subtitles=words)
+    assert said(hearing) == {"written"}
+    hearing.add(file)
+    assert [video.state for video in hearing.retry()] == ["ready"]
+    assert said(hearing) == {"written"}
+    words.unlink()
+    (gone,) = hearing.retry()
+    assert gone.state == "partial" and "words.srt: the subtitles that were named for it are not there" in gone.reason
+    assert said(hearing) == {"written"}
 
 
 def test_evidence_that_is_changed_is_read_again_into_its_video(library, tmp_path):
@@ -445,3 +466,22 @@ def test_an_address_is_fetched_once_and_a_missing_one_is_a_failed_video(library,
     (mended,) = library.retry(missing.id)
     assert mended.id == good.id  # the same content under another address
     assert [v.id for v in library.videos()] == [good.id]
+
+
+def test_subtitles_and_evidence_files_are_taken_by_their_address(library, served):
+    folder, address = served
+    say(folder / "talk.srt", "word")
+    evidence = {"videmus_evidence": 1, "title": "Tides", "duration_ms": 5000}
+    (folder / "tides.json").write_text(
+        json.dumps(evidence | {"speech": [{"start_ms": 0, "end_ms": 900, "text": "Neap tides."}]})
+    )
+    (folder / "other.json").write_text("{}")
+    talk, tides, other = library.add_all([f"{address}/{name}" for name in ("talk.srt", "tides.json", "other.json")])
+    assert (talk.state, talk.title, talk.source) == ("ready", "talk", f"{address}/talk.srt")
+    assert (tides.state, tides.title, tides.source) == ("ready", "Tides", f"{address}/tides.json")
+    assert other.state == "failed" and "evidence" in other.reason
+    assert texts(library)[talk.id] == "word" and texts(library)[tides.id] == "Neap tides."
+    assert {v.state for v in library.retry()} == {"ready", "failed"}
+    library.add(f"{address}/tides.json")
+    assert len(library.videos()) == 3
+    assert [p.suffix for p in (library.path / "media").iterdir()] == [".srt"]

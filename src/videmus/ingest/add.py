@@ -172,7 +172,7 @@ class Adder:
 
     def _run(self, video: Video, read: Content | None) -> Video:
         path = read.path if read else None
-        options = replace(_options(video), subtitles=self.options.subtitles)
+        options = _options(video)
         if self.store.busy(video.id):
             self.events.notice(f"another process is working on {video.title}; waiting for it")
         with self.store.lease(video.id):
@@ -197,10 +197,15 @@ class Adder:
         if source.kind == "address":
             assert source.address is not None
             path = self._fetched(source.address)
+            source = replace(source, kind=kind_of(path))
         assert path is not None
-        if source.kind == "evidence":
-            return self._from_evidence_file(path, about), None
-        return self._from_file(path, source, about)
+        if source.kind != "evidence":
+            return self._from_file(path, source, about)
+        try:
+            return self._from_evidence_file(path, source, about), None
+        finally:
+            if source.address:  # the library holds what was in it
+                path.unlink()
 
     def _fetched(self, address: str) -> Path:
         from videmus.media.fetch import fetch
@@ -255,6 +260,7 @@ class Adder:
             "transcribe": self.options.transcribe,
             "language": self.options.language,
             "speech_model": self.options.speech_model,
+            "subtitles": str(self.options.subtitles.resolve()) if self.options.subtitles else None,
         }
         return {name: value for name, value in chosen.items() if value is not None}
 
@@ -281,7 +287,7 @@ class Adder:
             | {"bytes": size},
         )
 
-    def _from_evidence_file(self, path: Path, about: About) -> Video:
+    def _from_evidence_file(self, path: Path, source: Source, about: About) -> Video:
         from videmus.exports import evidence_file
         from videmus.media.fingerprint import fingerprint
 
@@ -291,6 +297,7 @@ class Adder:
         base = known or read.video
         video = replace(
             base,
+            source=str(source) if base.source == str(path) else base.source,
             title=about.title or base.title,
             collection=about.collection or base.collection,
             recording=about.recording or base.recording,
@@ -364,7 +371,9 @@ def media_path(store: Store, video: Video) -> Path | None:
 
 def _options(video: Video) -> Options:
     """What the user asked for when adding it."""
-    return Options(**{k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options})
+    told = {k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options}
+    subtitles = video.options.get("subtitles")
+    return Options(**told, subtitles=Path(subtitles) if subtitles else None)
 
 
 def _kept_text(path: str) -> str:

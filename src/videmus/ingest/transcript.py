@@ -38,5 +38,13 @@ def transcript_key(job: Job) -> str | None:
 
 
 def _file(job: Job) -> Path | None:
+    """The file of subtitles: the one that the user named, else one beside the video.
+
+    Raises SubtitleError where the named one is gone: what was made of it stays.
+    """
     assert job.path is not None
-    return job.options.subtitles or find_sidecar(job.path, job.options.language)
+    named = job.options.subtitles
+    if named and not named.is_file():
+        next = "put the file back, or add the video with other subtitles"
+        raise SubtitleError("the subtitles that were named for it are not there", where=str(named), next=next)
+    return named or find_sidecar(job.path, job.options.language)
