@@ -206,6 +206,11 @@ class TestMotion:
         talk.show(page)
         assert talk.told() == [(0, 20, "Sorting"), (10, 20, "shown in the film")]
 
+    def test_a_slide_beside_a_speaker_who_fills_half_of_the_picture_is_read_each_time(self, talk: Talk) -> None:
+        for n in range(3):
+            talk.show(talk.picture(f"Page {n}"), 4_000, moving=((0.47, 0.0, 1.0, 1.0),))
+        assert [r.start_ms for r in talk.rows(footage_ms=10_000)] == [0, 4_000, 8_000]
+
     def test_footage_is_read_once_in_a_while_and_says_what_was_not_read(self, talk: Talk) -> None:
         for n in range(6):
             talk.show(talk.picture(f"street sign number {n} of the long road"), 4_000, moving=((0, 0, 1, 1),))

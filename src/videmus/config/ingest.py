@@ -77,7 +77,7 @@ class ScreenSettings:
     learn_ms: int = 3_000  # motion is learned in so much of a new file
     learn_samples: int = 12  # ... or so many observations of a shot whose packets say that it moves
     box_share: float = 0.15  # a moving part no larger is a camera's box, expected again in the next shot
-    half_moving: float = 0.4  # where more of the picture moves, only a cut is a change
+    half_moving: float = 0.65  # where more of the picture moves, only a cut is a change
     rest_share: float = 0.05  # a picture of which less differs has come to rest
     cut_likeness: float = 0.6  # pictures that correlate less are different shots
     minor_share: float = 0.02  # a change of less of the picture, soon followed by another, is one with it (ink, typing)
@@ -120,7 +120,7 @@ class ReadingSettings:
     same_text: float = 0.85  # two readings of one place that are so alike (and agree in digits) are one line
     pages: int = 96  # pages remembered for their return, 0.25 MB each
     page_bits: int = 10  # of 64: hashes further apart are not compared
-    footage_share: float = 0.5  # more of the picture moves: footage
+    footage_share: float = 0.65  # more of the picture moves: footage
     footage_ms: int = 10_000  # footage is read at most this often: a page costs a second, a minute of speech three
     brief_ms: int = 3_000  # a picture shown no longer, after one without text, is read like footage ...
     flat_share: float = 0.5  # ... unless so much is plain ground (slides 0.66 to 0.94, cameras 0.1 to 0.47)
