@@ -23,7 +23,6 @@ from videmus.model import (
     SEGMENT_KINDS,
     Answer,
     Correction,
-    Cost,
     Evidence,
     EvidenceKind,
     Facet,
@@ -42,6 +41,7 @@ from videmus.typed import Clock, Times, milliseconds, named, one_of, wall_clock
 if TYPE_CHECKING:
     from videmus.answer.asking import Mode
     from videmus.answer.chat import Exchange
+    from videmus.ingest.estimate import Estimate
     from videmus.ingest.pipeline import Events
     from videmus.models.minds import Minds
     from videmus.people import People
@@ -195,11 +195,14 @@ class Library:
         adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
         return adder.add_all(found, about)
 
-    def estimate(self, what: Sequence[str | Path]) -> list[tuple[str, Cost]]:
-        """What adding these would ask of the configured models, by stage: calls, tokens, price. Nothing is sent or kept."""
+    def estimate(self, what: Sequence[str | Path], *, recording: str | None = None, **patterns: Any) -> Estimate:
+        """What adding these would ask of the configured models, by stage: calls, tokens, price; and what that rests on.
+
+        Nothing is sent or kept. `patterns` are `include` and `exclude`, as in `add_all`.
+        """
         from videmus.ingest.estimate import estimated
 
-        return estimated(what, self.store, self.settings)
+        return estimated(what, self.store, self.settings, recording, **patterns)
 
     def retry(self, video: str | None = None, *, events: Events | None = None) -> list[Video]:
         """Run again what failed, was interrupted or is out of date, for one video or all."""

@@ -35,8 +35,12 @@ def test_footage_is_clips_and_no_slides():
 
 
 def test_what_was_seen_or_belongs_to_a_recording_is_fused_and_related():
-    seen = calls(Known(HOUR, slides=8, looks=14))
-    assert seen["captions"] == 120 and seen["graph"] == 12
+    sees = replace(SETTINGS, models=ModelSettings(vision="openai:gpt-4.1"))
+    seen = calls(Known(HOUR, slides=0, looks=14), sees)
+    assert seen["captions"] == 120 and seen["graph"] == 9
+    assert "captions" not in calls(Known(HOUR, slides=8, looks=14), sees), "a lecture"
+    assert "captions" not in calls(Known(HOUR, slides=0, looks=14)), "nobody sees it"
+    assert calls(Known(HOUR, slides=8, looks=14, recording=True), sees)["captions"] == 120
     assert "captions" not in calls(Known(HOUR, slides=0, looks=0))
     assert calls(Known(HOUR, slides=0, looks=0, recording=True))["captions"] == 120
 

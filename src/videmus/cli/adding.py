@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from videmus.cli.session import Session, exit_status
+from videmus.cli.session import Session, exit_status, plain
 from videmus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def add(
     if watch and title:
         raise UsageError("--title names one video, and --watch adds many", next="leave one of them out")
     if estimate:
-        _estimated(session, what)
+        _estimated(session, what, recording, include or (), exclude or ())
         return
     with session.library(record=record, budget_usd=budget, asks=True) as library:
 
@@ -85,19 +85,26 @@ def add(
         _changed(session, library, work)
 
 
-def _estimated(session: Session, what: list[str]) -> None:
+def _estimated(
+    session: Session, what: list[str], recording: str | None, include: Sequence[str], exclude: Sequence[str]
+) -> None:
     with session.library() as library:
-        costs = library.estimate(what)
+        estimate = library.estimate(what, recording=recording, include=include, exclude=exclude)
+        configured = bool(library.settings.models.language or library.settings.models.vision)
+    costs = estimate.stages
     document = {
         "estimate": [
             {"stage": s, "calls": c.calls, "tokens_in": c.tokens_in, "tokens_out": c.tokens_out, "usd": c.usd}
             for s, c in costs
-        ]
+        ],
+        "rests_on": list(estimate.rests_on),
     }
 
     def render(console: Console) -> None:
+        for basis in estimate.rests_on:
+            console.print(f"[dim]{plain(basis)}[/dim]", soft_wrap=True)
         if not costs:
-            console.print("no calls: no language or vision model is configured")
+            console.print("no calls" if configured else "no calls: no language or vision model is configured")
             return
         for stage, cost in costs:
             console.print(

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from videmus.config import Settings
-from videmus.models.connect import Expected
+from videmus.models.connect import Expected, Role
 from videmus.segment.clips import frame_times
 
 SLIDE_MS = 72_000
@@ -26,8 +26,12 @@ SLIDE_PICTURE_TOKENS = 1_100
 CLIP_PICTURE_TOKENS = 260
 INSTRUCTION_TOKENS = 350
 DESCRIPTION_TOKENS = 350
-CRITIC_CALLS = 1.0
-"""Critic and renewed description together, a slide: the check lets most slides pass, the bound is four calls a slide."""
+CRITIC_CALLS = 0.4
+"""Critic and renewed description together, a slide: the check lets most slides pass (0 to 0.6 on five lectures, of whose
+descriptions every third left the numbers out)."""
+
+INTERVAL_PASS = 1.5
+"""Calls a batch of captions: the second one asks for intervals where the first found relations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ def expected_calls(video: Known, settings: Settings) -> list[Expected]:
     seen = SLIDE_PICTURE_TOKENS + INSTRUCTION_TOKENS
     found = [Expected("scene", "vision", looks, looks * seen, looks * 120)]
     if premind.keywords:
-        found.append(Expected("keywords", "vision", slides, slides * seen + said, slides * 120))
+        reader: Role = "vision" if settings.models.vision else "language"
+        found.append(Expected("keywords", reader, slides, slides * seen + said, slides * 120))
     if premind.vision:
         found.append(Expected("vision", "vision", slides, slides * (seen + 200), slides * DESCRIPTION_TOKENS))
         turns = round(slides * CRITIC_CALLS) if premind.critic else 0
@@ -64,11 +69,12 @@ def expected_calls(video: Known, settings: Settings) -> list[Expected]:
         frames = sum(len(frame_times(start, end, settings.clips)) for start, end in video.clips)
         tokens_in = frames * CLIP_PICTURE_TOKENS + len(video.clips) * INSTRUCTION_TOKENS + said
         found.append(Expected("clip", "vision", len(video.clips), tokens_in, len(video.clips) * 400))
-    if looks or video.recording:
+    if video.recording or (looks and not slides and settings.models.vision):
         fused = math.ceil(video.duration_ms / settings.graph.caption_ms)
         tokens_in = fused * (INSTRUCTION_TOKENS + 120) + said
         found.append(Expected("captions", "language", fused, tokens_in, fused * 120))
-        related = math.ceil(fused / settings.graph.captions_per_call) * (2 if settings.graph.interval_pass else 1)
+        batches = math.ceil(fused / settings.graph.captions_per_call)
+        related = round(batches * (INTERVAL_PASS if settings.graph.interval_pass else 1))
         found.append(Expected("graph", "language", related, related * INSTRUCTION_TOKENS + fused * 240, related * 600))
     told = slides * 500 * 4 + len(video.clips) * 400 * 4 or spoken
     parts = math.ceil(told / settings.summary.part_characters)
