@@ -37,6 +37,9 @@ class Site(http.server.BaseHTTPRequestHandler):
             self._head(302, Location="file:///etc/hostname")
         elif path == "/page":
             self._send(b"<html>a page</html>", "text/html; charset=utf-8")
+        elif path in ("/talk.vtt", "/captions", "/talk.json", "/talk.srt"):
+            types = {"/captions": "text/vtt", "/talk.json": "application/json"}
+            self._send(b"WEBVTT", types.get(path, "text/plain; charset=utf-8"))
         elif path == "/text":
             self._send(b"plain", "text/plain")
         elif path == "/named":
@@ -101,6 +104,16 @@ def test_a_plain_file_is_loaded_and_named_after_its_content(site: str, tmp_path:
     assert path.name == f"{fingerprint(path)[:16]}.talk.mp4" and title_of(path) == "talk"
     assert told[-1] == (len(DATA), len(DATA))
     assert [p.name for p in (tmp_path / "media").iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [("talk.vtt", "talk.vtt"), ("captions", "captions.vtt"), ("talk.json", "talk.json"), ("talk.srt", "talk.srt")],
+)
+def test_subtitles_and_evidence_files_are_loaded_by_what_they_are_called(
+    site: str, tmp_path: Path, address: str, name: str
+):
+    assert fetch(f"{site}/{address}", tmp_path).name.partition(".")[2] == name
 
 
 def test_a_lost_connection_goes_on_where_it_stopped(site: str, tmp_path: Path):

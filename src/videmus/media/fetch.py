@@ -1,4 +1,4 @@
-"""A video from an address on the web into a folder.
+"""A video, subtitles or an evidence file from an address on the web into a folder.
 
 Enters: an http(s) address. Leaves: a file named after its content (`<16 digits of the fingerprint>.<name>`), whole or not
 at all: it is loaded under another name and renamed when complete. A plain file needs nothing but the standard library, and
@@ -32,17 +32,22 @@ RESUMES = 5
 BLOCK_BYTES = 2**18
 PAGES = ("text/html", "application/xhtml+xml")
 MEDIA_TYPES = ("video/", "audio/", "application/octet-stream", "binary/", "application/mp4", "application/ogg")
+TEXT_TYPES = ("text/", "application/json", "application/x-subrip", "application/ssa", "application/x-ass")
+TEXT_ENDINGS = (".vtt", ".srt", ".sbv", ".ass", ".ssa", ".txt", ".json")
+"""Subtitles and evidence files are taken by what they are called: servers call most of them plain text."""
+
 ENDINGS = {
     "video/mp4": ".mp4", "video/webm": ".webm", "video/quicktime": ".mov", "video/x-matroska": ".mkv",
     "video/x-msvideo": ".avi", "audio/mpeg": ".mp3", "audio/mp4": ".m4a", "audio/wav": ".wav", "audio/x-wav": ".wav",
     "audio/flac": ".flac", "audio/ogg": ".ogg", "video/ogg": ".ogv", "video/mp2t": ".ts",
+    "text/vtt": ".vtt", "application/x-subrip": ".srt", "application/json": ".json",
 }  # fmt: skip
 
 
 def fetch(address: str, folder: str | Path, *, progress: Progress | None = None) -> Path:
-    """Load the video behind the address into the folder (made when absent) and return its path.
+    """Load the file behind the address into the folder (made when absent) and return its path.
 
-    Raises MediaError where the address cannot be reached, refuses, or holds no media; MissingExtraError where it is a page
+    Raises MediaError where the address cannot be reached, refuses, or holds nothing to add; MissingExtraError where it is a page
     and yt-dlp is not installed.
     """
     folder = Path(folder)
@@ -115,9 +120,9 @@ def _plain_file(address: str, work: Path, report: Progress) -> Path | None:
                 if first is None:
                     if answer.type in PAGES:
                         return None
-                    if not answer.type.startswith(MEDIA_TYPES):
+                    if not _is_taken(answer):
                         raise MediaError(
-                            f"the address holds {answer.type}, no video or sound",
+                            f"the address holds {answer.type}, no video, sound, subtitles or evidence",
                             where=address,
                             next="give the file's address",
                         )
@@ -162,6 +167,12 @@ def _answer(response: http.client.HTTPResponse, address: str) -> _Answer:
         name=_name(headers, response.url or address),
         mark=etag if etag and not etag.startswith("W/") else headers.get("Last-Modified"),
     )
+
+
+def _is_taken(answer: _Answer) -> bool:
+    if answer.type.startswith(MEDIA_TYPES):
+        return True
+    return answer.type.startswith(TEXT_TYPES) and answer.name.lower().endswith(TEXT_ENDINGS)
 
 
 def _name(headers: Message, address: str) -> str:
