@@ -292,7 +292,8 @@ _ONE_OF = {
     "source": "relation_end.source IN (SELECT value FROM json_each(:source))",
     "target": "relation_end.target IN (SELECT value FROM json_each(:target))",
 }
-_ANSWERS = f"relation.relation NOT IN (SELECT n FROM name WHERE name = '{ALSO_CALLED}' AND kind = 'relation')"  # noqa: S608
+_NUMBER = "(SELECT n FROM name WHERE name = {} AND kind = 'relation')"
+_ANSWERS = f"relation.relation <> coalesce({_NUMBER.format(repr(ALSO_CALLED))}, 0)"
 _END = "relation_end.start + relation.end_ms - relation.start_ms"
 _KEYS = {
     "day": "relation_end.start / 86400000",
@@ -314,7 +315,7 @@ def _condition(wanted: Wanted, scope: Scope) -> tuple[str, dict[str, Any]]:
             parts.append(_ONE_OF[column])
             values[column] = json.dumps(sorted(numbers))
     if wanted.relation is not None:
-        parts.append("relation.relation IN (SELECT n FROM name WHERE name = :relation AND kind = 'relation')")
+        parts.append(f"relation.relation = {_NUMBER.format(':relation')}")
         values["relation"] = wanted.relation.upper()
     if wanted.start is not None:
         parts.append(f"{_END} > :start")
