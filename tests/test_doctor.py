@@ -1,6 +1,10 @@
 """What `videmus doctor` says of settings and libraries that are not in order."""
 
+import re
+
+from videmus.config import Settings
 from videmus.doctor import checks
+from videmus.library import Library
 
 
 def test_a_remedy_is_said_once(tmp_path, monkeypatch):
@@ -23,3 +27,12 @@ def test_an_unknown_provider_fails_the_check_of_the_settings(tmp_path, monkeypat
     monkeypatch.setenv("VIDEMUS_CONFIG", str(settings))
     (check,) = [check for check in checks(tmp_path / "library") if check.name == "settings"]
     assert not check.ok and "no provider 'opnai'" in check.detail and "openai:gpt-4.1" in check.next
+
+
+def test_the_disk_that_the_library_uses_is_told_by_its_parts(tmp_path):
+    Library(tmp_path / "library", settings=Settings()).close()
+    (tmp_path / "library" / "frames" / "v1").mkdir(parents=True)
+    (tmp_path / "library" / "frames" / "v1" / "1.jpg").write_bytes(bytes(2_000_000))
+    (check,) = [check for check in checks(tmp_path / "library") if check.name == "disk"]
+    told = re.match(r"([\d.]+) MB used \(library\.db ([\d.]+), frames 2\.0\); [\d.]+ GB free at ", check.detail)
+    assert told and abs(float(told[1]) - float(told[2]) - 2) < 0.11

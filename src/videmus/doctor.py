@@ -7,7 +7,7 @@ import importlib.util
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -79,10 +79,19 @@ def _library(path: Path | None) -> Iterator[Check]:
         return
     try:
         yield from store.check()
+        sizes = store.sizes()
     finally:
         store.close()
     free = shutil.disk_usage(folder).free
-    yield Check("disk", free > 1 << 30, f"{free / 1e9:.1f} GB free at {folder}", "" if free > 1 << 30 else "make room")
+    told = f"{_used(sizes)}; {free / 1e9:.1f} GB free at {folder}"
+    yield Check("disk", free > 1 << 30, told, "" if free > 1 << 30 else "make room")
+
+
+def _used(sizes: Mapping[str, int]) -> str:
+    """What the library takes on the disk, and how much of it each part."""
+    parts = {name: size / 1e6 for name, size in sizes.items() if ":" not in name and size}
+    each = ", ".join(f"{name} {size:.1f}" for name, size in parts.items())
+    return f"{sum(parts.values()):.1f} MB used ({each})"
 
 
 def _extras() -> Iterator[Check]:

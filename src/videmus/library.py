@@ -36,7 +36,7 @@ from videmus.model import (
     Step,
     Video,
 )
-from videmus.typed import Clock, Times, milliseconds, named, one_of, wall_clock
+from videmus.typed import Clock, Times, milliseconds, named, one_of, wall_clock, worded
 
 if TYPE_CHECKING:
     from videmus.answer.asking import Mode
@@ -397,6 +397,7 @@ class Library:
 
         return search(self.store, self.minds.embedder, text, self.scope(**scope), limit, self.settings)
 
+        worded(text, "search", 'videmus search "learning rate"')
     def ask(
         self,
         question: str,
@@ -419,8 +420,7 @@ class Library:
         from videmus.answer.asking import Asked, answer
         from videmus.answer.footage import shown
 
-        if not question.strip():
-            raise UsageError("the question is empty", next='videmus ask "Why does it diverge?"')
+        worded(question, "question", 'videmus ask "Why does it diverge?"')
         asked = Asked(question, self.scope(**scope), mode, limit, options, history, on_sentence, on_step)
         return shown(answer(self.store, self.minds, self.settings, asked), self.store)
 

@@ -41,6 +41,13 @@ def named(videos: Sequence[Video], name: str) -> Video:
     raise AmbiguousError(f"{len(fitting)} videos fit {name!r}", where=listed, next="use an id")
 
 
+def worded(text: str, what: str, example: str) -> str:
+    """The text of a search or a question; raises UsageError where there is none."""
+    if not text.strip():
+        raise UsageError(f"the {what} is empty", next=example)
+    return text
+
+
 def milliseconds(value: Times) -> int | None:
     """A time inside a video as milliseconds; raises UsageError for text that is no time."""
     return clock.parse_time(value) if isinstance(value, str) else value

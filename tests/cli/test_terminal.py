@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from videmus import cli
+from videmus import __version__, cli
 from videmus.models.scripted_server import ScriptedServer
 
 VIDEO_KEYS = {"id", "title", "duration_ms", "source", "collection", "recorded_at", "state", "reason"}
@@ -154,6 +154,7 @@ def test_an_exported_video_is_read_back_to_the_same_rows(library, tmp_path, caps
         (["search", "x", "--start", "noon"], "noon"),
         (["ask", "x", "--at", "yesterday"], "yesterday"),
         (["ask", "   "], "empty"),
+        (["search", ""], "the search is empty"),
         (["show", "nothing"], "no video"),
         (["export", "Tides", "--format", "doc"], "doc"),
         (["open", "Tides", "9:00:00"], "outside"),
@@ -176,6 +177,11 @@ def test_a_bad_file_among_good_ones_is_status_3_and_alone_status_1(terminal, tal
     assert [v["state"] for v in document["videos"]] == ["ready", "failed"]
     assert str(bad) in document["videos"][1]["reason"]
     assert terminal.json("add", bad, status=1)["videos"][0]["state"] == "failed"
+
+
+def test_the_version_is_a_document_for_programs(terminal):
+    assert terminal("--version")[:2] == (0, f"videmus {__version__}\n")
+    assert terminal.json("--version") == {"version": __version__}
 
 
 def test_global_options_stand_anywhere(library):

@@ -15,7 +15,7 @@ from videmus.cli.session import Notices, Session
 from videmus.cli.stopping import READER_GONE, STOPPED
 from videmus.errors import LibraryError, UsageError, VidemusError
 
-EPILOG = "Options of every command, anywhere on the line: --library DIR, --json, --quiet, --verbose."
+EPILOG = "Options of every command, anywhere before a --: --library DIR, --json, --quiet, --verbose."
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +31,10 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
+def _version(context: typer.Context, asked: bool) -> None:
     if asked:
-        typer.echo(f"videmus {__version__}")
+        session: Session = context.obj
+        session.show({"version": __version__}, lambda console: console.print(f"videmus {__version__}"))
         raise typer.Exit
 
 
