@@ -55,3 +55,9 @@ def test_neighbours_in_one_row_are_one_place():
     rows = [said(0, "The moon pulls. It is far."), said(3, "So the sea rises.")]
     one, two, three = whole_sentences(rows)
     assert [p.text for p in joined([one, two, three]).places] == [r.text for r in rows]
+
+
+def test_a_long_sentence_with_an_end_is_whole_and_one_without_marks_is_cut():
+    long = " ".join(["word"] * 50)
+    assert texts(said(0, f"{long}.")) == [f"{long}."]
+    assert max(len(t.split()) for t in texts(said(0, long))) <= 40

@@ -52,7 +52,10 @@ REASON = re.compile(
     r"|\b(?:weil|denn|deshalb|wegen|damit|car|donc|afin|porque|debido)\b|\bparce qu|因为|所以|由于",
     re.I,
 )
-_ASKS_MEANING = re.compile(r"^\W*what(?:'s| is| are)\b(?!.*\b(?:of|for|on|at)\b)|\bmean(?:s|ing)?\b|\bdefin", re.I)
+_ASKS_MEANING = re.compile(
+    r"^\W*what(?:'s| is| are)\s+(?:an?\s+|the\s+)?[\w-]+(?:\s+[\w-]+){0,2}\W*$|\bmean(?:s|ing)?\b|\bdefin", re.I
+)
+_MEANING = re.compile(r"^\W*what(?:'s| is| are)\b(?!.*\b(?:of|for|on|at)\b)|\bmean(?:s|ing)?\b|\bdefin", re.I)
 _MEANING = re.compile(
     r"\b(?:is|are)\s+(?:called\s+)?(?:an?|the)\b|\bmeans?\b|\bcalled\b|\bdefin|\brefers to\b|\bthat is\b", re.I
 )

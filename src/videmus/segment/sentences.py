@@ -14,7 +14,8 @@ from videmus.model import Evidence
 from videmus.segment.passages import sentence_spans, spans, word_count
 
 LONGEST_WORDS = 40
-"""A passage's length: what has no end by then is cut."""
+LONGEST_MARKED = 60
+"""A passage's length: what has no end by then is cut; a sentence with an end may be longer."""
 
 BREATH_MS = 2_500
 """A sentence goes on in the next row where that begins so soon."""
@@ -89,10 +90,11 @@ def whole_sentences(rows: Sequence[Evidence]) -> list[Whole]:
     """The sentences of speech rows, by video and time; rows of other kinds are passed over."""
     spoken = sorted((r for r in rows if r.kind == "speech"), key=lambda r: (r.video, r.start_ms, r.end_ms, r.id))
     marked = sum(bool(ENDED.search(r.text.strip())) for r in spoken) >= MARKED * len(spoken)
+    longest = LONGEST_MARKED if marked else LONGEST_WORDS
     found: list[Whole] = []
     for row in spoken:
         for first, last in sentence_spans(row.text):
-            for a, b in spans(row.text[first:last], LONGEST_WORDS):
+            for a, b in spans(row.text[first:last], longest):
                 place = Place(row, first + a, first + b)
                 if marked and a == 0 and found and _goes_on(found[-1], place):
                     found[-1] = Whole((*found[-1].places, place))
@@ -109,7 +111,7 @@ def _goes_on(before: Whole, place: Place) -> bool:
         and last.video == place.row.video
         and last.speaker == place.row.speaker
         and place.row.start_ms - last.end_ms <= BREATH_MS
-        and word_count(before.text) + word_count(place.text) <= LONGEST_WORDS
+        and word_count(before.text) + word_count(place.text) <= LONGEST_MARKED
     )
 
 

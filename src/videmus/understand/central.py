@@ -84,6 +84,7 @@ def _worth(sentence: Whole, marked: bool) -> float:
         (ASKS, sentence.asks),
         (LEANS, sentence.leans),
         (UNENDED, marked and not ENDED.search(text)),
+        (UNENDED, marked and text[:1].islower()),
         (HOUSEKEEPING, bool(_HOUSEKEEPING.search(text))),
         (SHORT, len(set(content_words(text))) < FEW_WORDS),
         (CUED, bool(_CUED.search(text))),
