@@ -76,6 +76,21 @@ def test_spacing_leaves_pictures_out(steps):
         assert [s.at_ms for s in reader.pictures(first, spacing_ms=250)] == [0, 300, 600, 900]
 
 
+def test_where_not_all_is_wanted_only_pictures_that_others_refer_to_are_decoded(tmp_path):
+    path = make_video(
+        tmp_path / "bframes.mp4",
+        [(100 * n, grey(20 + 3 * n, (64, 48))) for n in range(40)],
+        gop=40,
+        end_ms=4_000,
+        options={"bf": "3", "b-adapt": "0"},
+    )
+    with PacketReader(path) as reader:
+        group = next(reader.groups())
+        times = [s.at_ms for s in reader.pictures(group, spacing_ms=0, whole=lambda at_ms: 2_000 <= at_ms < 3_000)]
+    assert [t for t in times if 2_000 <= t < 3_000] == [2_000 + 100 * n for n in range(10)]
+    assert len(times) < 35 and times == sorted(times)
+
+
 def test_the_luma_plane_is_small_and_keeps_the_proportions(tmp_path):
     path = record(tmp_path / "page.mp4", [Show(0, PAGE.picture)], 1_000)
     with PacketReader(path, width=160) as reader:

@@ -11,9 +11,12 @@ import pytest
 
 from material import make_video, tone
 from slides_material import CAMERA, SIZE, Show, drawn, in_camera_box, record, speaker
+from videmus.config import ScreenSettings
 from videmus.errors import MediaError
+from videmus.media.packets import PacketReader
 from videmus.model import Box
-from videmus.perceive.changes import Seen, looks
+from videmus.perceive.changes import Seen, _Watch, looks
+from videmus.perceive.still import Tracker
 
 ONE = drawn("Energy in cities", ["Heat from below the ground", "Power from wind"], number="1")
 GROWN = drawn("Energy in cities", ["Heat from below the ground", "Power from wind", "Light from the sun"], number="1")
@@ -143,6 +146,9 @@ ENCODES = {
     "low quality": {"gop": 50, "options": {"crf": "36"}},
     "25 a second": {"gop": 250, "fps": 25},
     "MPEG-4": {"codec": "mpeg4", "gop": 12},
+    "MPEG-4, one keyframe": {"codec": "mpeg4", "gop": 600},
+    "HEVC": {"codec": "libx265", "gop": 250, "options": {"x265-params": "scenecut=0:log-level=none"}},
+    "VP9": {"codec": "libvpx-vp9", "gop": 250, "fps": 25, "options": {"deadline": "realtime", "cpu-used": "8"}},
 }
 
 
@@ -151,6 +157,64 @@ def test_every_kind_of_encoding_gives_the_same_looks(tmp_path, name):
     shows = [Show(0, ONE.picture), Show(3_400, GROWN.picture), Show(6_200, OTHER.picture)]
     path = record(tmp_path / "encode.mp4", shows, 9_000, overlay=in_camera_box, **ENCODES[name])
     assert near(starts(seen(path)), [0, 3_400, 6_200], within=150)
+
+
+TINY = drawn("Energy in cities", ["Heat from below the ground", "Power from wind", "so"], number="1")
+LONG = {"fps": 25, "gop": 250, "options": {"sc_threshold": "0"}}
+"""A keyframe every 10 s, none at a change."""
+
+
+def slowly(end_ms: int, length_ms: int):
+    """ONE, into which the third bullet of GROWN comes so slowly that no packet tells of it."""
+
+    def shown(at_ms):
+        share = min(1.0, max(0.0, (at_ms - end_ms + length_ms) / length_ms))
+        return (ONE.picture * (1 - share) + GROWN.picture * share).astype(np.uint8)
+
+    return shown
+
+
+@pytest.mark.parametrize("at_ms", [3_480, 6_120, 9_760])
+def test_a_word_that_comes_anywhere_in_a_long_group_is_seen_and_dated_to_the_picture(tmp_path, at_ms):
+    shows = [Show(0, ONE.picture), Show(at_ms, TINY.picture)]
+    found = seen(record(tmp_path / "tiny.mp4", shows, 14_000, overlay=in_camera_box, **LONG))
+    assert near(starts(found), [0, at_ms], within=60)
+
+
+def test_a_change_that_no_packet_tells_is_found_before_one_that_a_packet_does(tmp_path):
+    shows = [Show(0, slowly(4_500, 1_200)), Show(8_000, OTHER.picture)]
+    found = seen(record(tmp_path / "before.mp4", shows, 14_000, **LONG))
+    assert near(starts(found), [0, 3_700, 8_000], within=500)
+    assert near(starts(found)[2:], [8_000], within=60)
+    assert np.abs(found[1].image.astype(int) - GROWN.picture).mean() < 4
+
+
+def test_a_change_that_no_packet_tells_is_found_after_one_that_a_packet_does(tmp_path):
+    shows = [Show(0, OTHER.picture), Show(3_600, slowly(8_200, 1_200))]
+    found = seen(record(tmp_path / "after.mp4", shows, 14_000, **LONG))
+    assert near(starts(found), [0, 3_600, 7_400], within=500)
+    assert near(starts(found)[1:2], [3_600], within=60)
+    assert np.abs(found[2].image.astype(int) - GROWN.picture).mean() < 4
+
+
+def test_a_word_in_the_last_group_is_seen(tmp_path):
+    shows = [Show(0, ONE.picture), Show(12_600, TINY.picture)]
+    found = seen(record(tmp_path / "last.mp4", shows, 15_000, overlay=in_camera_box, **LONG))
+    assert near(starts(found), [0, 12_600], within=60)
+
+
+def test_two_bullets_a_second_apart_are_both_seen(tmp_path):
+    shows = [Show(0, ONE.picture), Show(5_000, GROWN.picture), Show(8_000, OTHER.picture), Show(9_000, ONE.picture)]
+    found = seen(record(tmp_path / "two.mp4", shows, 14_000, **LONG))
+    assert near(starts(found), [0, 5_000, 8_000, 9_000], within=60)
+
+
+def test_what_does_not_change_is_hardly_decoded(tmp_path):
+    path = record(tmp_path / "still.mp4", [Show(0, ONE.picture), Show(25_000, OTHER.picture)], 40_000, gop=50)
+    with PacketReader(path) as reader:
+        tracker = Tracker(ScreenSettings())
+        assert len(list(_Watch(reader, ScreenSettings(), tracker).periods(None))) == 2
+    assert reader.decoded < 140  # of 400: the first three seconds, what lies about the change, half of the last group
 
 
 def test_a_variable_frame_rate_keeps_the_times(tmp_path):

@@ -34,9 +34,6 @@ NONREF_ABOVE_FPS = 20.0
 MOST_BYTES = 64_000_000
 """A group that holds so much is cut, however short: memory is bounded at any bit rate."""
 
-WARM_MS = 1_000
-"""So long before the pictures asked for decoding is whole again."""
-
 
 @dataclass(slots=True)
 class Group:
@@ -138,19 +135,18 @@ class PacketReader:
         self._aspect = pixel_aspect(stream)
         self._base: Fraction = stream.time_base
         self.fps = float(stream.average_rate or stream.guessed_rate or 25)
-        self._keyframes = self._decoder()
-        self._dense = self._decoder()
+        self._keyframes = self._readied(coded)
+        self._dense = self._readied(self._stack.enter_context(reading(self.path)).streams[stream.index].codec_context)
         if self.fps > NONREF_ABOVE_FPS:
             self._dense.skip_frame = "NONREF"
 
-    def _decoder(self) -> Any:
-        """A decoder of its own for the shown stream: a second opening of the file gives it its parameters.
+    @staticmethod
+    def _readied(context: Any) -> Any:
+        """A decoder of the shown stream (the second has its parameters from a second opening of the file).
 
         One thread: starting a pool for single keyframes costs more than it saves. The loop filter is left out where nothing
         depends on the picture's exact values; text stays as legible (14 to 32 % of the time).
         """
-        container = self._stack.enter_context(reading(self.path))
-        context: Any = container.streams[self._stream.index].codec_context
         context.thread_count = 1
         context.thread_type = "SLICE"
         context.options = {"skip_loop_filter": "all"}
@@ -218,6 +214,19 @@ class PacketReader:
             return self._shown(frame)
         return None
 
+    def final(self, group: Group) -> Shown | None:
+        """The group's last picture that others refer to; None where it continues another, or is damaged."""
+        last = None
+        if not group.continues:
+            for frame in self._through(
+                self._dense,
+                group.packets[-1:] if all(group.marks) else group.packets,
+                drain=True,
+                whole=lambda _: False,
+            ):
+                last = frame
+        return None if last is None else self._shown(last)
+
     def pictures(
         self,
         group: Group,
@@ -225,11 +234,11 @@ class PacketReader:
         from_ms: int = 0,
         until_ms: int | None = None,
         spacing_ms: int = 100,
-        wanted: Callable[[int], bool] = lambda at_ms: True,
+        whole: Callable[[int], bool] = lambda at_ms: True,
     ) -> Generator[Shown]:
         """The group's pictures from `from_ms` to `until_ms`, at least `spacing_ms` apart (what lies before is decoded and
-        not shown). Where every packet is a keyframe only those wanted are decoded. At times that are not `wanted`, only what
-        later pictures refer to is decoded, and given."""
+        not shown). Where every packet is a keyframe only those wanted are decoded. At times that are not `whole`, pictures
+        that no later one refers to are left out."""
         ends_here = until_ms is not None
         packets = group.packets
         if ends_here:
@@ -240,7 +249,7 @@ class PacketReader:
         first = None if group.continues else group.start_ms
         drain = ends_here or not group.open_end
         for frame in self._through(
-            self._dense, packets, drain=drain, wanted=lambda t: t >= from_ms - WARM_MS and wanted(t)
+            self._dense, packets, drain=drain, whole=lambda at_ms: at_ms >= from_ms and whole(at_ms)
         ):
             at_ms = self._ms(frame.pts if frame.pts is not None else frame.dts)
             if at_ms is None or at_ms < due or (first is not None and at_ms < first):
@@ -259,16 +268,16 @@ class PacketReader:
         return chosen
 
     def _through(
-        self, decoder: Any, packets: list[Any], *, drain: bool, wanted: Callable[[int], bool] | None = None
+        self, decoder: Any, packets: list[Any], *, drain: bool, whole: Callable[[int], bool] | None = None
     ) -> Iterator[Any]:
         """Frames of the packets in order of display. `drain` gives the delayed ones too, and readies the decoder anew. Where
-        not `wanted`, only what later frames refer to is decoded."""
+        not `whole`, only what later frames refer to is decoded."""
         sparse = self.fps > NONREF_ABOVE_FPS
         try:
             for packet in [*packets, None] if drain else packets:
-                if wanted is not None and not sparse and packet is not None:
+                if whole is not None and not sparse and packet is not None:
                     at_ms = self._ms(packet.pts)
-                    decoder.skip_frame = "DEFAULT" if at_ms is None or wanted(at_ms) else "NONREF"
+                    decoder.skip_frame = "DEFAULT" if at_ms is None or whole(at_ms) else "NONREF"
                 try:
                     frames = decoder.decode(packet)
                 except av.error.EOFError:

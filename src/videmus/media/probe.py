@@ -219,10 +219,9 @@ def first_moment(container: InputContainer) -> Fraction:
 
 def milliseconds(timestamp: int, time_base: Fraction, origin: Fraction) -> int:
     """A stream's timestamp as milliseconds from the first moment, to the nearest, never negative; exact, no floats."""
-    over = time_base.denominator * origin.denominator
-    whole, rest = divmod(
-        1000 * (timestamp * time_base.numerator * origin.denominator - origin.numerator * time_base.denominator), over
-    )
+    (tick, per), (start, each) = time_base.as_integer_ratio(), origin.as_integer_ratio()
+    over = per * each
+    whole, rest = divmod(1000 * (timestamp * tick * each - start * per), over)
     up = 2 * rest > over or (2 * rest == over and whole % 2 == 1)  # as round() does; fractions take ten times as long
     return max(0, whole + up)
 

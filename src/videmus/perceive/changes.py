@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,10 @@ VERSION = 1
 
 REORDERED = 3
 """Packets after a large one that may show the same change: pictures between two that refer to each other."""
+
+
+STILL_SHARE = 0.003
+"""Packets usually no larger than this share of the keyframe: nothing moves (beside a speaker's small picture, 0.013)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +148,21 @@ def _changed_boxes(
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """How a group ends: the next one and its keyframe, None where there is none; `restless`: its own packets all carry news."""
+    """How a group ends: with the keyframe `upcoming` of the next one, or its own last picture (None where neither can be had);
+    `restless`: its packets all carry news."""
 
     group: Group
     upcoming: Shown | None
     following: Group | None
     restless: bool
+
+
+class _Span(NamedTuple):
+    """Pictures from when to when are looked at; `dated`: all of them, so that what changes is dated to the picture."""
+
+    start_ms: int
+    end_ms: int
+    dated: bool = True
 
 
 class _Watch:
@@ -171,7 +185,7 @@ class _Watch:
         shown = None if group is None else self.reader.keyframe(group)
         while group is not None:
             following = next(groups, None)
-            upcoming = None if following is None else self.reader.keyframe(following)
+            upcoming = self._final(group) if following is None else self.reader.keyframe(following)
             for sample in self._samples(group, shown, following, upcoming):
                 yield from self.tracker.see(sample)
             end_ms = max(end_ms, max(group.times) + max(1, round(1000 / self.reader.fps)))
@@ -181,6 +195,11 @@ class _Watch:
         if self.tracker.period is None:
             raise self.reader.nothing()
         yield from self.tracker.finish(end_ms)
+
+    def _final(self, group: Group) -> Shown | None:
+        """The last group's last picture; in less time than motion is learned in it proves nothing."""
+        long = max(group.times) - group.start_ms >= self.settings.learn_ms
+        return self.reader.final(group) if long else None
 
     # ------------------------------------------------------------ one group
 
@@ -200,33 +219,35 @@ class _Watch:
         ending = _Ending(group, upcoming, following, restless)
         spans = self._around(self._events(group, self.settings.outlier_keyframe))
         if group.start_ms < self.settings.learn_ms or self.tracker.must_learn:
-            spans.append((group.start_ms, group.start_ms + self.settings.learn_ms))
+            spans.append(_Span(group.start_ms, group.start_ms + self.settings.learn_ms, dated=False))
         searching = not spans and self._slow_change(ending)
-        if searching and not self.tracker.mostly_moving:
+        if searching and not self.tracker.mostly_moving and self._usual(group) < STILL_SHARE:
             spans = self._around(self._events(group, 0))
         if spans or searching:
             yield from self._dense(shown, spans, ending)
         if self.tracker.last is not None and group.next_ms is not None and not restless:
             yield Sample(max(self.tracker.last.at_ms, group.next_ms - 1), self.tracker.last.luma)
 
-    def _dense(
-        self, shown: Shown, spans: list[tuple[int, int]], ending: _Ending, checked: bool = False
-    ) -> Iterator[Sample]:
+    def _dense(self, shown: Shown, spans: list[_Span], ending: _Ending, checked: bool = False) -> Iterator[Sample]:
         """Samples of the spans; between them only the decoder works. The pictures on both sides of what is left out must be
         alike: else a change lies there that no packet told, and all from there on is looked at (`checked`). Past the last
         span, until the picture has settled, and, where the next keyframe is still another picture, until that is found."""
         tracker = self.tracker
-        end = max((e for _, e in spans), default=0)
+        end = max((s.end_ms for s in spans), default=0)
         sought = ending.upcoming if (not spans or tracker.mostly_moving) and self._slow_change(ending) else None
         sought_ms = shown.at_ms if sought is not None else None
         gap_ms = None
 
-        def wanted(at_ms: int) -> bool:
-            return sought is not None or not tracker.settled or any(s <= at_ms <= e for s, e in spans)
+        def wanted(at_ms: int, dated: bool = False) -> bool:
+            inside = any(s.start_ms <= at_ms <= s.end_ms and s.dated >= dated for s in spans)
+            return inside or sought is not None or not tracker.settled
 
-        first = 0 if sought is not None else min((s for s, _ in spans), default=0)
+        first = 0 if sought is not None else min((s.start_ms for s in spans), default=0)
         pictures = self.reader.pictures(
-            ending.group, from_ms=max(shown.at_ms + 1, first), spacing_ms=self._spacing(ending.group), wanted=wanted
+            ending.group,
+            from_ms=max(shown.at_ms + 1, first),
+            spacing_ms=self._spacing(ending.group),
+            whole=lambda at_ms: wanted(at_ms, dated=True),
         )
         with closing(pictures):
             for picture in pictures:
@@ -253,7 +274,7 @@ class _Watch:
                 if sought is None and picture.at_ms > end - self.settings.tail_ms and self._arrived(ending):
                     break
         if gap_ms is not None:
-            yield from self._dense(shown, [(gap_ms, end)], ending, checked=True)
+            yield from self._dense(shown, [_Span(gap_ms, end)], ending, checked=True)
         else:
             yield from map(_sample, self._stirring(self.passed[-1:]))
 
@@ -289,8 +310,8 @@ class _Watch:
 
     # ------------------------------------------------------------ what the packets tell
 
-    def _around(self, events: list[int]) -> list[tuple[int, int]]:
-        return [(e - self.lead_ms, e + self.settings.tail_ms) for e in events]
+    def _around(self, events: list[int]) -> list[_Span]:
+        return [_Span(e - self.lead_ms, e + self.settings.tail_ms) for e in events]
 
     def _learn(self, group: Group) -> None:
         if group.next_ms is not None:
@@ -304,34 +325,43 @@ class _Watch:
         """Times of packets far above those before them, or those after (a still picture before, or after, a change), and above
         the share `least` of the group's keyframe."""
         bound = least * float(group.sizes[group.keys].max(initial=0) or group.sizes.max())
-        line = np.concatenate([self.earlier, self.later])
+        line = [*self.earlier.tolist(), *self.later.tolist()]
         found = []
-        for i in np.nonzero(self.later > max(bound, float(np.median(line)) if len(line) else 0))[0]:
+        for i in np.flatnonzero(self.later > bound).tolist():
             at = i + len(self.earlier)
             before, after = line[max(0, at - self.near) : at], line[at + 1 + REORDERED : at + 1 + REORDERED + self.near]
-            usual = min((float(np.percentile(w, 85)) for w in (before, after) if len(w) >= 4), default=0.0)
+            usual = min((_percentile(w, 0.85) for w in (before, after) if len(w) >= 4), default=0.0)
             if line[at] > self.settings.outlier_times * usual:
                 found.append(int(self.times[i]))
         return found
 
     def _restless(self, group: Group) -> bool:
         """Every packet carries news: most of the picture moves."""
+        return self._usual(group) > self.settings.restless_share
+
+    def _usual(self, group: Group) -> float:
+        """The middle packet as a share of the keyframe; 0 where all are keyframes."""
         keys = group.keys
-        if keys.all():
-            return False
-        return bool(np.median(group.sizes[~keys]) > self.settings.restless_share * group.sizes[keys].max())
+        return 0.0 if keys.all() else float(np.median(group.sizes[~keys]) / group.sizes[keys].max())
 
     def _slow_change(self, ending: _Ending) -> bool:
         """The picture at the group's end is another, though no packet told, and its end is no scene cut of the encoder's."""
         group, upcoming = ending.group, ending.upcoming
         if upcoming is None:
             return False
-        on_time = (group.next_ms or 0) - group.start_ms >= 0.97 * max(self.lengths)
+        on_time = group.next_ms is None or group.next_ms - group.start_ms >= 0.97 * max(self.lengths)
         if self.tracker.mostly_moving:
             return ending.restless and on_time and ending.following is not None and not self._restless(ending.following)
         if not (on_time or ending.restless or bool(group.keys.all())):
             return False
         return self.tracker.differs(upcoming.luma)
+
+
+def _percentile(sizes: list[int], share: float) -> float:
+    """Of a few values, as numpy's, at a tenth of its time."""
+    line = sorted(sizes)
+    below, part = divmod(share * (len(line) - 1), 1)
+    return line[int(below)] + part * (line[min(int(below) + 1, len(line) - 1)] - line[int(below)])
 
 
 def _sample(shown: Shown) -> Sample:
