@@ -75,10 +75,10 @@ def test_a_recording_of_another_lecture_says_which_call_it_lacks(tmp_path, lectu
     with ScriptedServer(model) as server:
         made(tmp_path / "live", lecture, ModelSettings(language="vllm:m", base_url=server.url), record=record)
     other = tmp_path / "other.json"
-    other.write_text(json.dumps({**LECTURE, "speech": [{"start_ms": 0, "end_ms": 900, "text": "Something else."}]}))
+    other.write_text(json.dumps({**LECTURE, "speech": [{"start_ms": 0, "end_ms": 900, "text": "Rivers carry sand."}]}))
     reason, rows = made(tmp_path / "other", other, ModelSettings(language=f"replay:{record}"))
-    assert reason is not None and "recording does not hold this call" in reason and "Something else" in reason
-    assert [r.text for r in rows if r.kind == "speech"] == ["Something else."], "what needs no model is done"
+    assert reason is not None and "recording does not hold this call" in reason and "Rivers carry sand" in reason
+    assert [r.text for r in rows if r.kind == "speech"] == ["Rivers carry sand."], "what needs no model is done"
 
 
 def test_a_dead_model_leaves_the_video_partial_with_the_reason_and_a_retry_mends_it(tmp_path, lecture):
