@@ -169,17 +169,18 @@ class Library:
         speech_model: str | None = None,
         transcribe: bool | None = None,
         subtitles: str | Path | None = None,
+        captions: str | Path | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         events: Events | None = None,
     ) -> list[Video]:
         """Add files, folders and addresses, and bring each video up to date.
 
-        A video that is already here is not computed again. `language`, `speech_model`, `subtitles` (a file) and
-        `transcribe` (recognise speech even where subtitles are) stay with it, through every retry, until another is
-        given: `transcribe=False` goes back to the subtitles. What goes wrong with one video is its `state` and `reason`,
-        never an exception that loses the others; an exception means that the call itself was wrong (UsageError) or
-        that the library cannot be written (LibraryError).
+        A video that is already here is not computed again. `language`, `speech_model`, `subtitles` and `captions` (files; see
+        `exports.captions_file`) and `transcribe` (recognise speech even where subtitles are) stay with it, through every
+        retry, until another is given: `transcribe=False` goes back to the subtitles. What goes wrong with one video is its
+        `state` and `reason`, never an exception that loses the others; an exception means that the call itself was wrong
+        (UsageError) or that the library cannot be written (LibraryError).
         """
         from videmus.ingest import add as adding
         from videmus.ingest.pipeline import Silent
@@ -187,11 +188,12 @@ class Library:
         from videmus.ingest.stage import Options
 
         found = sources(what, include, exclude)
-        if len(found) > 1 and (title or subtitles):
-            option = "title" if title else "subtitles"
+        of_one = {"title": title, "subtitles": subtitles, "captions": captions}
+        if len(found) > 1 and (option := next((name for name, value in of_one.items() if value), None)):
             raise UsageError(f"--{option} names one video, and {len(found)} were given", next="add that one alone")
         about = adding.About(collection, title, wall_clock(recorded_at, (), self._first_day(recording)), recording)
-        options = Options(transcribe, language, speech_model, Path(subtitles) if subtitles else None)
+        files = [Path(file) if file else None for file in (subtitles, captions)]
+        options = Options(transcribe, language, speech_model, *files)
         adder = adding.Adder(self.store, self.minds, self.settings, options, events or Silent(), self.stop)
         return adder.add_all(found, about)
 
@@ -288,16 +290,15 @@ class Library:
         kinds: tuple[SegmentKind, ...] = ("slide", "clip", "window")
         return next((k for k in kinds if self.store.segments(scope, k)), None)
 
-    def corrections(self, video: str) -> list[tuple[Evidence, Correction]]:
-        """Every correction of misheard speech, with the narration row it stands in; also those a person has undone."""
-        rows = self.evidence(video, "narration")
-
     def chapters(self, video: str) -> list[Chapter]:
         """The video's chapters, which cover it: a model's, else its slides, else those made of its own sentences."""
         from videmus import exporting
 
         return exporting.chapters_of(self.store, self.video(video))
 
+    def corrections(self, video: str) -> list[tuple[Evidence, Correction]]:
+        """Every correction of misheard speech, with the narration row it stands in; also those a person has undone."""
+        rows = self.evidence(video, "narration")
         return [(r, c) for r in rows if isinstance(r.detail, NarrationDetail) for c in r.detail.corrections]
 
     def link(self, video: str, time: Times = 0) -> tuple[str, Path | None, int]:
@@ -392,12 +393,12 @@ class Library:
     # ------------------------------------------------------------ asking
 
     def search(self, text: str, *, limit: int = 10, **scope: Any) -> list[Moment]:
-        """The moments that fit `text`, best first. Scope: see `scope`. Words in "quotes" must stand there so."""
+        """The moments that fit `text`, best first; words in "quotes" must stand there so. See `scope`. Raises UsageError."""
         from videmus.search.hybrid import search
 
+        worded(text, "search", 'videmus search "learning rate"')
         return search(self.store, self.minds.embedder, text, self.scope(**scope), limit, self.settings)
 
-        worded(text, "search", 'videmus search "learning rate"')
     def ask(
         self,
         question: str,

@@ -357,6 +357,51 @@ def test_subtitles_that_were_named_for_a_video_stay_with_it(hearing, tmp_path, s
     assert said(hearing) == {"written"}
 
 
+def test_captions_beside_a_video_are_what_is_seen_in_it(hearing, tmp_path, steps_video):
+    folder = tmp_path / "walks"
+    folder.mkdir()
+    shutil.copy2(steps_video, folder / "talk.mp4")
+    rows = [
+        {"start_ms": 0, "end_ms": 2_000, "text": "C opens the tap"},
+        {"start_ms": 3_000, "end_ms": 6_000, "text": "C drinks"},
+    ]
+    evidence = {"videmus_evidence": 1, "title": "talk", "scene": rows}
+    (folder / "talk.captions.json").write_text(json.dumps(evidence))
+    (video,) = hearing.add(folder)
+    seen = hearing.evidence(video.id, "scene")
+    assert [(r.start_ms, r.end_ms, r.text) for r in seen] == [(0, 2_000, "C opens the tap"), (3_000, 4_000, "C drinks")]
+    assert {r.origin.model for r in seen} == {None} and seen[0].origin.settings == {"from": "captions"}
+    assert any(moment.kind == "scene" for moment in hearing.search("tap"))
+    assert hearing.evidence(video.id, "caption"), "what is seen and said is fused"
+    before = {w.stage: w.seconds for w in hearing.work(video.id)}
+    (folder / "talk.captions.json").write_text('[[0, 1, "C closes the tap"]]')
+    hearing.retry()
+    assert [r.text for r in hearing.evidence(video.id, "scene")] == ["C closes the tap"]
+    assert {w.stage: w.seconds for w in hearing.work(video.id)}["speech"] == before["speech"], "it is not heard anew"
+
+
+def test_captions_that_were_named_stay_with_a_video_and_are_its_own_alone(hearing, tmp_path, steps_video):
+    file, captions = tmp_path / "talk.mp4", tmp_path / "captions.json"
+    shutil.copy2(steps_video, file)
+    captions.write_text('{"0_10": "C opens the tap", "900_930": "elsewhere"}')
+    video = hearing.add(file, captions=captions)
+    (seen,) = hearing.evidence(video.id, "scene")
+    assert seen.text == "C opens the tap" and seen.end_ms == pytest.approx(1_000, abs=50), "at its average rate"
+    captions.unlink()
+    (gone,) = hearing.retry()
+    assert gone.state == "partial" and "captions.json: the file cannot be read" in gone.reason
+    assert [r.text for r in hearing.evidence(video.id, "scene")] == ["C opens the tap"]
+    with pytest.raises(UsageError, match="--captions names one video"):
+        hearing.add_all([file, steps_video], captions=captions)
+
+
+def test_captions_that_cannot_be_understood_are_the_reason_why_nothing_is_seen(hearing, tmp_path, steps_video):
+    shutil.copy2(steps_video, tmp_path / "talk.mp4")
+    (tmp_path / "talk.captions.json").write_text("rubbish")
+    video = hearing.add(tmp_path / "talk.mp4")
+    assert video.state == "partial" and "talk.captions.json: the file is no JSON" in video.reason
+
+
 def test_evidence_that_is_changed_is_read_again_into_its_video(library, tmp_path):
     file = tmp_path / "talk.json"
     about = {"videmus_evidence": 1, "title": "Talk", "duration_ms": 5000, "fingerprint": "f" * 32}

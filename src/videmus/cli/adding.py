@@ -51,6 +51,12 @@ def add(
             show_default=False,
         ),
     ] = None,
+    captions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What is seen in the one video given (default: VIDEO.captions.json beside it)."
+        ),
+    ] = None,
     include: Annotated[list[str] | None, typer.Option(help="In folders, only files of this pattern.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="In folders, no files of this pattern.")] = None,
     record: Annotated[
@@ -66,8 +72,9 @@ def add(
 ) -> None:
     """Add videos: hear, read, cut, index."""
     session: Session = context.obj
-    if watch and title:
-        raise UsageError("--title names one video, and --watch adds many", next="leave one of them out")
+    if watch and (title or captions):
+        option = "title" if title else "captions"
+        raise UsageError(f"--{option} names one video, and --watch adds many", next="leave one of them out")
     if estimate:
         _estimated(session, what, recording, include or (), exclude or ())
         return
@@ -80,7 +87,7 @@ def add(
             }  # fmt: skip
             if watch:
                 return library.watch(what, events=events, **options)
-            return library.add_all(what, title=title, events=events, **options)
+            return library.add_all(what, title=title, captions=captions, events=events, **options)
 
         _changed(session, library, work)
 

@@ -261,6 +261,7 @@ class Adder:
             "language": self.options.language,
             "speech_model": self.options.speech_model,
             "subtitles": str(self.options.subtitles.resolve()) if self.options.subtitles else None,
+            "captions": str(self.options.captions.resolve()) if self.options.captions else None,
         }
         return {name: value for name, value in chosen.items() if value is not None}
 
@@ -372,8 +373,9 @@ def media_path(store: Store, video: Video) -> Path | None:
 def _options(video: Video) -> Options:
     """What the user asked for when adding it."""
     told = {k: video.options[k] for k in ("transcribe", "language", "speech_model") if k in video.options}
-    subtitles = video.options.get("subtitles")
-    return Options(**told, subtitles=Path(subtitles) if subtitles else None)
+    for name in ("subtitles", "captions"):
+        told[name] = Path(video.options[name]) if video.options.get(name) else None
+    return Options(**told)
 
 
 def _kept_text(path: str) -> str:

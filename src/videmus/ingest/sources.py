@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from videmus.errors import MediaError, UsageError
+from videmus.exports.captions_file import ENDING
 from videmus.media.subtitles import is_transcript
 
 SourceKind = Literal["media", "subtitles", "evidence", "address"]
@@ -109,7 +110,7 @@ def in_folder(folder: Path, include: Sequence[str] = (), exclude: Sequence[str] 
             yield Source("media", file)
         elif (ending in SUBTITLES or (ending == ".txt" and is_transcript(file))) and not _belongs(file, stems):
             yield Source("subtitles", file)
-        elif ending == ".json" and is_evidence_file(file):
+        elif ending == ".json" and not _describes(file, stems) and is_evidence_file(file):
             yield Source("evidence", file)
 
 
@@ -120,6 +121,11 @@ def _matches(path: Path, patterns: Iterable[str]) -> bool:
 def _belongs(file: Path, stems: set[tuple[Path, str]]) -> bool:
     """lecture.srt and lecture.en.srt belong to a video lecture.* beside them."""
     return (file.parent, file.stem) in stems or (file.parent, Path(file.stem).stem) in stems
+
+
+def _describes(file: Path, stems: set[tuple[Path, str]]) -> bool:
+    """walk.captions.json describes a video walk.* beside it."""
+    return file.name.endswith(ENDING) and (file.parent, file.name.removesuffix(ENDING)) in stems
 
 
 def kind_of(path: Path) -> SourceKind:

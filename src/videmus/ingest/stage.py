@@ -46,6 +46,7 @@ class Options:
     language: str | None = None
     speech_model: str | None = None
     subtitles: Path | None = None
+    captions: Path | None = None
 
 
 @dataclass(slots=True)

@@ -88,9 +88,16 @@ def read(job: Job) -> Iterator[Produced]:
 
 
 def describe(job: Job) -> Iterator[Produced]:
-    """A vision model's description of each look: the scene stream."""
+    """The scene stream: captions where somebody wrote them, else a vision model's description of each look."""
+    from videmus.ingest.described import captions_of, described
     from videmus.perceive.scene import describe_scenes
 
+    if captions := captions_of(job):
+        rows = [inside for row in described(job, captions) if (inside := within(row, job.video.duration_ms))]
+        if lost := len(captions) - len(rows):
+            job.notices.append(f"{lost} captions lie after its end and are left out: are these its own?")
+        yield from rows
+        return
     assert job.minds.vision is not None
     yield from describe_scenes(
         job.frames(), job.pictures(), job.metered(job.minds.vision), done=job.done, on_problem=job.problem
@@ -249,6 +256,12 @@ def no_vision(job: Job) -> str | None:
     return no_pictures(job) or (None if job.minds.vision else "no vision model is configured")
 
 
+def nobody_sees(job: Job) -> str | None:
+    from videmus.ingest.described import captions_file
+
+    return no_pictures(job) or (None if captions_file(job) else no_vision(job))
+
+
 def no_slides(job: Job) -> str | None:
     return None if job.segments("slide") else "it has no slides"
 
@@ -295,7 +308,15 @@ def _of(*sections: str) -> Callable[[Job], Mapping[str, Any]]:
 
 def _hearing(job: Job) -> Mapping[str, Any]:
     told = asdict(replace(job.options, subtitles=None, transcribe=bool(job.options.transcribe)))
+    del told["captions"]  # what is seen changes nothing that is heard
     return {**_of("speech")(job), **told, "subtitles": transcript_key(job), "turns": turns_key(job)}
+
+
+def _seeing(job: Job) -> Mapping[str, Any]:
+    from videmus.ingest.described import captions_key
+
+    key = captions_key(job)
+    return {"captions": key} if key else {}
 
 
 def _embedders(job: Job) -> str:
@@ -330,7 +351,8 @@ STAGES: tuple[Stage, ...] = (
     Stage("speech", "hearing", 1, (), hear, skip=no_sound, model=_recogniser, settings=_hearing),
     Stage("changes", "watching", 1, (), watch, skip=no_pictures, settings=_of("screen")),
     Stage("screen", "reading", 1, ("changes",), read, skip=no_pictures, settings=_of("reading")),
-    Stage("scene", "seeing", 1, ("changes",), describe, skip=no_vision, model=_minds("vision")),
+    Stage("scene", "seeing", 1, ("changes",), describe, skip=nobody_sees, model=_minds("vision"),
+        settings=_seeing),
     Stage(
         "slides", "finding slides", 1, ("changes", "screen", "speech"), slides, skip=no_pictures, model=_minds("vision"),
         settings=_of("slides"),
