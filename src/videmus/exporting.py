@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from videmus import clock
-from videmus.answer.citations import moment_url
+from videmus.answer.citations import moment_url, opens
 from videmus.errors import LibraryError, MediaError, UsageError
 from videmus.exports import chapters, evidence_file, graph, notes, slides
 from videmus.ingest.add import media_path
@@ -172,7 +172,7 @@ def _file_of(store: Store, video: Video) -> Path:
 
 def _notes(store: Store, video: Video, relative: dict[str, str]) -> str:
     pieces = _pieces(store, video)
-    links = {s.start_ms: moment_url(video, s.start_ms) for s in pieces}
+    links = {s.start_ms: moment_url(video, s.start_ms) for s in pieces} if opens(video) else {}
     return notes.notes(video, pieces, _speech(store, video), _summaries(store, video), relative, links)
 
 

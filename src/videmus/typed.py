@@ -41,11 +41,10 @@ def named(videos: Sequence[Video], name: str) -> Video:
     raise AmbiguousError(f"{len(fitting)} videos fit {name!r}", where=listed, next="use an id")
 
 
-def worded(text: str, what: str, example: str) -> str:
-    """The text of a search or a question; raises UsageError where there is none."""
+def worded(text: str, what: str, example: str) -> None:
+    """Raises UsageError where a search or a question has no text."""
     if not text.strip():
         raise UsageError(f"the {what} is empty", next=example)
-    return text
 
 
 def milliseconds(value: Times) -> int | None:

@@ -91,6 +91,20 @@ def test_a_link_opens_the_moment(source, url):
     assert moment_url(replace(VIDEO, source=source), 12_500) == url
 
 
+def test_a_moment_of_an_evidence_file_is_a_link_only_where_it_names_a_video_that_is_there(tmp_path):
+    def url(source):
+        return moment_url(replace(VIDEO, source=source, options={"evidence": "digest"}), 12_500)
+
+    assert url("https://example.org/a.mp4") == "https://example.org/a.mp4#t=12.5"
+    film = tmp_path / "a.mp4"
+    assert url(str(film)) == f"videmus:{VIDEO.id}#t=12.5"
+    film.touch()
+    assert url(str(film)) == f"{film.as_uri()}#t=12.5"
+    (tmp_path / "a.json").touch()
+    for source in (str(tmp_path / "a.json"), "https://example.org/a.json?x=1"):
+        assert url(source) == f"videmus:{VIDEO.id}#t=12.5"
+
+
 def test_a_citation_prints_as_title_time_and_kind():
     found = check(row=replace(ROW, kind="screen", start_ms=12_000, end_ms=59_000))
     assert isinstance(found, Citation)

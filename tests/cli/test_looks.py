@@ -113,20 +113,27 @@ def test_a_clip_without_a_title_is_shown_by_what_is_said_in_it(library):
     assert "The Moon pulls the water" in library("show", "Tides")[1]
 
 
-def test_without_a_screen_open_tells_the_link(library, monkeypatch):
+@pytest.fixture
+def on_the_web(terminal, tmp_path):
+    """The terminal over a library that knows of a talk on the web."""
+    add(terminal, tmp_path, title="Talk", duration_ms=120_000, source="https://talks.example/talk.mp4")
+    return terminal
+
+
+def test_without_a_screen_open_tells_the_link(on_the_web, monkeypatch):
     monkeypatch.setattr(player, "has_screen", lambda: False)
-    status, out, _ = library("open", "Tides", "1:05")
+    status, out, _ = on_the_web("open", "Talk", "1:05")
     assert status == 0
-    assert out.strip().endswith("#t=65")
+    assert out.strip().endswith("https://talks.example/talk.mp4#t=65")
 
 
-def test_with_a_player_open_starts_it_at_the_moment(library, monkeypatch):
+def test_with_a_player_open_starts_it_at_the_moment(on_the_web, monkeypatch):
     started = []
     monkeypatch.setattr(player, "has_screen", lambda: True)
     monkeypatch.setattr(player.shutil, "which", lambda name: name == "vlc")
     monkeypatch.setattr(player.subprocess, "Popen", lambda command, **options: started.append(command))
-    assert "opened in vlc" in library("open", "Tides", "0:30.5")[1]
-    assert started[0][:2] == ["vlc", "--start-time=30.500"]
+    assert "opened in vlc" in on_the_web("open", "Talk", "0:30.5")[1]
+    assert started[0] == ["vlc", "--start-time=30.500", "https://talks.example/talk.mp4#t=30.5"]
 
 
 @pytest.mark.parametrize("format", ["srt", "vtt", "md", "chapters"])

@@ -93,6 +93,14 @@ def test_ask_answers_with_citations_that_hold_the_quote(library):
     assert given["cost"]["calls"] == 0
 
 
+def test_what_came_as_an_evidence_file_is_named_and_not_linked(library):
+    id = library.json("list")["videos"][0]["id"]
+    (first, *_) = library.json("ask", "Who pulls the water?", "--video", id)["citations"]
+    assert first["url"] == f"videmus:{id}#t=0"
+    assert library("open", "Tides", "0:08")[1].endswith(f"; the moment is videmus:{id}#t=8\n")
+    assert "](<" not in library("export", "Tides")[1]
+
+
 def test_what_the_library_does_not_say_is_said_so(library):
     given = library.json("ask", "Which violin concerto did Sibelius write in 1905?")
     assert (given["grounding"], given["citations"]) == ("unsupported", [])

@@ -20,6 +20,10 @@ SHOWN_AS = {"screen": "slide"}
 """What a kind of evidence is called where a citation is printed."""
 
 
+NAMED = "videmus:"
+"""How an address begins that names a moment and opens nothing."""
+
+
 def checked(
     n: int,
     evidence: str,
@@ -94,8 +98,13 @@ def _inside_word(text: str, at: int) -> bool:
 
 def moment_url(video: Video, at_ms: int) -> str:
     """The address that opens a moment: a file's or an address's own, with the time (a media fragment `#t=`; `t=` in
-    the query where the site, such as YouTube, reads it there)."""
+    the query where the site, such as YouTube, reads it there).
+
+    What came as an evidence file that names no video there is has nothing to open: `videmus:ID#t=` only names the moment.
+    """
     seconds = f"{at_ms // 1000}" if at_ms % 1000 == 0 else f"{at_ms / 1000:.3f}".rstrip("0")
+    if not opens(video):
+        return f"{NAMED}{video.id}#t={seconds}"
     parts = urlsplit(video.source)
     if parts.scheme in ("http", "https") and parts.netloc:
         host = parts.netloc.lower().removeprefix("www.").removeprefix("m.")
@@ -109,6 +118,16 @@ def moment_url(video: Video, at_ms: int) -> str:
     if path.is_absolute():
         return f"{path.as_uri()}#t={seconds}"
     return f"{percent_encoded(video.source)}#t={seconds}"
+
+
+def opens(video: Video) -> bool:
+    """Whether its source is a video, and not the evidence file that all knowledge of it came with."""
+    if "evidence" not in video.options:
+        return True
+    address = urlsplit(video.source)
+    if address.scheme in ("http", "https"):
+        return not address.path.lower().endswith(".json")
+    return not video.source.lower().endswith(".json") and Path(video.source).is_file()
 
 
 def printed(item: Citation) -> str:

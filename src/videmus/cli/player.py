@@ -9,9 +9,13 @@ import sys
 import webbrowser
 from pathlib import Path
 
+from videmus.answer.citations import NAMED
+
 
 def play(url: str, path: Path | None, at_ms: int) -> str:
     """Start a player without waiting for it; returns what was done in one line."""
+    if url.startswith(NAMED):
+        return f"there is no video of it to play, only what an evidence file says; the moment is {url}"
     if not has_screen():
         return f"there is no screen here to play it on; the moment is {url}"
     seconds = f"{at_ms / 1000:.3f}"

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from videmus import clock, documents
+from videmus.answer.citations import NAMED
 from videmus.cli.session import plain, printable
 from videmus.model import Answer, Citation, Correction, Evidence, Moment, Segment, Sentence, Video
 from videmus.segment.timeline import Timeline
@@ -260,7 +261,8 @@ def citation_line(item: Citation) -> Text:
     line = Text(f"[{item.n}] {printable(item.title)} · {span(item.start_ms, item.end_ms)} · {name}", style="cyan")
     if seen := item.footage:
         line.append(f" · seen in {printable(seen.title)} · {span(seen.start_ms, seen.end_ms)}")
-    line.stylize(f"link {item.url}")
+    if not item.url.startswith(NAMED):
+        line.stylize(f"link {item.url}")
     quote = printable(" ".join(item.quote.split()))
     return line + Text(f"  “{quote if len(quote) <= 160 else quote[:159] + '…'}”", style="dim")
 
