@@ -204,6 +204,19 @@ def test_other_lines_at_the_same_distance_are_no_scrolled_ones():
     assert len(found((drawn("", CODE[:7], shift=-20), 4), (drawn("", CODE[8:], shift=-20), 4))) == 2
 
 
+def test_slides_of_one_template_are_no_scrolled_ones():
+    def banded(title, lines):
+        page = drawn(title, lines)
+        picture = page.picture.copy()
+        picture[60:320, 30:600][picture[60:320, 30:600] > 200] = 150
+        picture[60:75], picture[300:320] = (90, 20, 20), (90, 20, 20)
+        return Drawn(picture, page.lines)
+
+    one = banded("", ["Reviewing what was"])
+    other = banded("", ["", "", "", "The manifesto of it all", "", "And the team"])
+    assert len(found((one, 6), (other, 6))) == 2
+
+
 def test_slides_that_begin_alike_are_two():
     begun = drawn("Adding keys", ["Add the keys B and C of both"])
     first = drawn("Adding keys", ["Add the keys B and C of both", "What is the private key for R"])
