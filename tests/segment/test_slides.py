@@ -204,6 +204,12 @@ def test_other_lines_at_the_same_distance_are_no_scrolled_ones():
     assert len(found((drawn("", CODE[:7], shift=-20), 4), (drawn("", CODE[8:], shift=-20), 4))) == 2
 
 
+def test_one_line_that_moves_up_while_its_neighbours_are_replaced_is_no_scrolling():
+    before = drawn("How to tell it", ["", "What was said at first of it", "", BULLETS[0]])
+    after = drawn("How to tell it", ["", "", BULLETS[0], "And now for something new"])
+    assert len(found((before, 6), (after, 6))) == 2
+
+
 def test_slides_of_one_template_are_no_scrolled_ones():
     def banded(title, lines):
         page = drawn(title, lines)

@@ -18,11 +18,13 @@ LEAST_CELLS = 20
 LEAST_SHIFT = 4
 """Pixels on a plane 640 wide: less is text that was set anew."""
 
-OVERLAP = 0.25
+OVERLAP = 0.35
 """How much of the changed part must still be seen, of its height; of its contrast `OVERLAP_CONTRAST`."""
 
-OVERLAP_CONTRAST = 0.15
-LIKENESS = 0.65
+OVERLAP_CONTRAST = 0.35
+LIKENESS = 0.7
+HEIGHT = 0.45
+"""What scrolls fills so much of the picture's height: of a slide, one line of three may move up where the others change."""
 
 
 def scrolled(before: Page, after: Page, changed: Mask) -> bool:
@@ -30,6 +32,8 @@ def scrolled(before: Page, after: Page, changed: Mask) -> bool:
     if before.luma.shape != after.luma.shape or changed.sum() < LEAST_CELLS:
         return False
     window = _part(changed)
+    if window[0].stop - window[0].start < HEIGHT * len(before.luma):
+        return False
     rests = ~(before.moving | after.moving).repeat(CELL, 0).repeat(CELL, 1)[window]
     x, y = (np.diff(page.luma[window].astype(np.float32), axis=1) * rests[:, 1:] for page in (before, after))
     return _best_likeness(x, y) >= LIKENESS
