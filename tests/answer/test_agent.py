@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from videmus.answer import agent
 from videmus.answer.agent import Judgement, Plan, wants_agent
-from videmus.answer.choose import ChoiceReply
 from videmus.answer.agent_tools import Parts, Sight
+from videmus.answer.choose import ChoiceReply
 from videmus.answer.read import MendReply, ReadReply
 from videmus.config import AgentSettings, Settings
 from videmus.evaluate.week.questions import KINDS, questions
