@@ -168,6 +168,13 @@ LAST = BUILD[2].lines[3]
 MISREAD = TextLine("ol", (LAST.box[0], LAST.box[1], LAST.box[0] + 0.03, LAST.box[3]), 0.9)
 
 
+def test_a_speaker_who_keeps_still_for_a_while_is_no_slide():
+    segments = found(
+        (PROBLEM_1, 6), (full_screen(), 5, WHOLE), (full_screen(600), 8), (full_screen(), 5, WHOLE), (FIGURE, 6)
+    )
+    assert numbers(segments) == [(0, 6, 1), (24, 30, 2)]
+
+
 def test_words_under_what_moves_are_not_compared():
     covered = BUILD[2].picture.copy()
     covered[100:360, 40:120] = speaker(300, (80, 260))

@@ -145,6 +145,7 @@ class SlideSettings:
     flat_least: float = 0.2  # and any page this much
     surroundings: float = 0.3  # a wordless page is one where so much of it stood around a slide before ...
     surroundings_cells: int = 40  # ... and in so many cells
+    same_shot: float = 0.85  # a still picture so like a moving one before it is the same shot at rest
     ink_words: float = 0.1  # ink is read as so many of the page's words at most
     few_words: int = 4  # fewer do not make a picture a slide
     many_words: int = 8

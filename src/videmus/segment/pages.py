@@ -240,6 +240,13 @@ def _correlation(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> tuple[NDArray[np
     return np.abs((x * y).sum(axis=2)) / np.maximum(np.sqrt(x2 * y2), 1e-3), even
 
 
+def coarse_likeness(a: Page, b: Page) -> float:
+    """The correlation of two pages' coarse pictures; 0 where either is one even colour."""
+    x, y = a.coarse - a.coarse.mean(), b.coarse - b.coarse.mean()
+    scale = float(np.sqrt((x * x).sum() * (y * y).sum()))
+    return float((x * y).sum()) / scale if scale > 0 else 0.0
+
+
 def patch_likeness(a: Page, b: Page, box: Box) -> tuple[float, float]:
     """In one box of both pages: their correlation, and the share of the first's edges that the second has within a pixel."""
     height, width = a.luma.shape

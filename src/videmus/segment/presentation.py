@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from videmus.config import SlideSettings
-from videmus.segment.pages import Page, loss
+from videmus.segment.pages import Page, coarse_likeness, loss
 
 Kind = Literal["text", "picture", "none"]
 
@@ -30,7 +30,7 @@ def kind(page: Page, settings: SlideSettings, before: Page | None = None) -> Kin
     words = real_words(page)
     if len(words) >= settings.few_words and not _is_overlay(page):
         return "text" if share <= settings.part_moving or len(words) >= settings.many_words else "none"
-    if share > settings.still:
+    if share > settings.still or (before is not None and _rests_in(page, before, settings)):
         return "none"
     if _in_same_surroundings(page, before, settings):
         return "picture"
@@ -66,6 +66,17 @@ def real_words(page: Page) -> list[str]:
 def _is_overlay(page: Page) -> bool:
     """All words stand in a band at the lower edge: subtitles, a ticker, a watermark."""
     return bool(page.words) and all(w.box[1] > 0.72 for w in page.words)
+
+
+def _rests_in(page: Page, before: Page, settings: SlideSettings) -> bool:
+    """Whether a wordless page goes on with a picture that moved all over: a speaker who keeps still for a while."""
+    if (
+        before.kind != "none"
+        or before.moving.mean() <= settings.most_moving
+        or before.coarse.shape != page.coarse.shape
+    ):
+        return False
+    return coarse_likeness(page, before) > settings.same_shot
 
 
 def _in_same_surroundings(page: Page, before: Page | None, settings: SlideSettings) -> bool:

@@ -22,7 +22,7 @@ from videmus.config import SlideSettings
 from videmus.model import Evidence, Frame, Look, Origin, Segment, State, TextLine, Video, segment_id
 from videmus.perceive.reading_order import ordered, page_text
 from videmus.segment.identity import Comparison, compare
-from videmus.segment.pages import Page, page
+from videmus.segment.pages import Page, coarse_likeness, page
 from videmus.segment.presentation import is_presentation, kind
 from videmus.segment.similarity import structural_similarity
 from videmus.segment.titles import printed_number, running, title
@@ -305,6 +305,4 @@ def _may_be(one: Page, other: Page) -> bool:
     words, others = {w.word for w in one.words}, {w.word for w in other.words}
     if min(len(words), len(others)) >= 4:
         return len(words & others) >= 0.6 * min(len(words), len(others))
-    a, b = one.coarse - one.coarse.mean(), other.coarse - other.coarse.mean()
-    scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    return scale > 0 and float((a * b).sum()) / scale > 0.5
+    return coarse_likeness(one, other) > 0.5
