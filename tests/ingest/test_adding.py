@@ -264,6 +264,17 @@ def test_a_watched_folder_gives_what_is_there_and_what_appears_and_each_once(lib
     assert [title for title, stage in notes.started if stage == "speech"] == ["a", "b"]
 
 
+def test_a_watched_file_that_goes_on_after_a_pause_is_one_video(library, tmp_path, notes, monkeypatch):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    file = say(folder / "talk.srt", "first")
+    waits = iter([lambda: say(file, "first", "second"), lambda: None, library.stop.set])
+    monkeypatch.setattr(library.stop, "wait", lambda seconds: next(waits)())
+    library.watch([str(folder)], events=notes)
+    assert list(texts(library).values()) == ["first second"]
+    assert [text for text in notes.notices if "takes the place of its beginning" in text]
+
+
 def test_ctrl_c_ends_the_watching_but_not_silently_the_work(library, tmp_path, monkeypatch):
     folder = tmp_path / "in"
     folder.mkdir()

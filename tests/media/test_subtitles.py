@@ -140,6 +140,9 @@ def test_subtitles_named_after_the_whole_file_are_of_that_file(tmp_path: Path):
     assert find_sidecar(tmp_path / "talk.mp4") is None
     (tmp_path / "talk.mp4.srt").touch()
     assert find_sidecar(tmp_path / "talk.mp4") == tmp_path / "talk.mp4.srt"
+    for name in ("old.aiff", "old.aiff.en.srt"):
+        (tmp_path / name).touch()
+    assert find_sidecar(tmp_path / "old.aiff") == tmp_path / "old.aiff.en.srt"
     assert language_of(Path("talk.mp4.srt")) is None and language_of(Path("talk.en.wav.srt")) == "en"
 
 

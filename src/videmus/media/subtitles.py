@@ -132,7 +132,7 @@ def find_sidecar(path: str | Path, language: str | None = None) -> Path | None:
         tags = stem[len(path.stem) :].split(".")
         if tags[0] or "forced" in tags:
             continue
-        own = [tag for tag in tags[1:] if not _is_mark(tag)]
+        own = [tag for tag in tags[1:] if not _is_mark(tag) and f".{tag.lower()}" != path.suffix.lower()]
         if len(own) > 1 or any(not _TAG.match(tag) for tag in own):
             continue
         rank = _rank(own[0] if own else None, language)
