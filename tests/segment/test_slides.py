@@ -80,6 +80,13 @@ def test_text_that_is_centred_anew_as_it_grows_is_a_state():
     assert len(found((lower, 6), (BUILD[2], 6))) == 1
 
 
+def test_a_line_that_moves_a_little_and_is_read_without_a_blank_is_a_state():
+    before = drawn("How to tell it", ["For more of it see https://example.org/help"])
+    after = drawn("How to tell it", ["For more of it see https://example.org/help"], shift=8)
+    lines = tuple(TextLine(x.text.replace("see ", "see"), x.box, x.confidence) for x in after.lines)
+    assert len(found((before, 6), (Drawn(after.picture, lines), 6))) == 1
+
+
 def test_ink_over_a_slide_is_a_state():
     picture = BUILD[2].picture.copy()
     for x in range(40, 400):

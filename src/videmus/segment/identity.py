@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Literal
 
 import numpy as np
@@ -100,7 +101,7 @@ def _lost_words(before: Page, after: Page, went: Loss) -> list[Placed]:
         places[word.word].append(word)
     lost = []
     moving = before.moving | after.moving if before.moving.shape == after.moving.shape else before.moving
-    for word in before.words:
+    for word, following in zip_longest(before.words, before.words[1:]):
         if _covered(word.box, moving):
             continue
         near = [_shift(word, other) for other in places[word.word]]
@@ -112,7 +113,7 @@ def _lost_words(before: Page, after: Page, went: Loss) -> list[Placed]:
         if near:
             if min(max(abs(across), abs(down)) for across, down in near) > NEAR:
                 lost.append(word)
-        elif not _like_one_of(word, after):
+        elif not _like_one_of(word, after) and not _joined(word, following, places):
             lost.append(word)
     return lost
 
@@ -174,6 +175,18 @@ def _like_one_of(word: Placed, page: Page) -> bool:
         if len(word.word) >= 5 and SequenceMatcher(None, word.word, other.word).ratio() >= 0.8:
             return True
     return not digits and len(word.word) >= 4 and word.word in _run_together(word, page)
+
+
+def _joined(word: Placed, following: Placed | None, places: dict[str, list[Placed]]) -> bool:
+    """Whether a word was read as one with the word after it, near its place."""
+    if following is None:
+        return False
+    return any(
+        max(abs(v) for v in _shift(word, other)) <= NEAR
+        for text in places
+        if text.startswith(word.word + following.word)
+        for other in places[text]
+    )
 
 
 def _run_together(word: Placed, page: Page) -> str:
