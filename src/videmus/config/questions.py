@@ -21,7 +21,7 @@ class SearchSettings:
         1_000  # a scope of at most so many rows is ranked whole, not from hits (4,000: same recall, 5 x the time)
     )
     hits: int = 200  # rows taken from the keyword index in a larger scope, and for each phrase
-    anchors: int = 24  # of those, the best, whose surroundings are ranked: 48 found no more, and took longer
+    anchors: int = 16  # of those, the best, whose surroundings are ranked: more find no more, and take longer
     repeated_share: float = 0.8  # a derived text with so many of its words said or shown meanwhile only repeats them
     matched_share: float = 0.4  # of the best row's fit: another row of a moment that counts as what matched (ours)
     least_cosine: float = 0.2  # a span that holds no word of the question and is less near is no result

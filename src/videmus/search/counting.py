@@ -22,33 +22,26 @@ def counted(rows: Sequence[Text], terms: Sequence[Term]) -> tuple[Floats, Floats
 
     A row's words are those that the keyword index holds of it: who speaks, and what is said.
     """
+    there = [words(f"{row.speaker} {row.text}" if row.speaker else row.text) for row in rows]
+    columns = _columns(set().union(*there), terms)
     counts = np.zeros((len(rows), len(terms)))
-    lengths = np.zeros(len(rows))
-    columns = _Columns(terms)
-    for k, row in enumerate(rows):
-        there = words(f"{row.speaker} {row.text}" if row.speaker else row.text)
-        lengths[k] = len(there)
-        for found in filter(None, map(columns.__getitem__, there)):
-            for column in found:
-                counts[k, column] += 1
-    return counts, lengths
+    for k, mine in enumerate(there):
+        for word in mine:
+            if word in columns:
+                for column in columns[word]:
+                    counts[k, column] += 1
+    return counts, np.array([len(mine) for mine in there], float)
 
 
-class _Columns(dict[str, tuple[int, ...]]):
-    """The terms that a word of a text counts as, by their columns; found once for each word.
+def _columns(vocabulary: set[str], terms: Sequence[Term]) -> dict[str, list[int]]:
+    """The words that count as terms, each with their columns.
 
     Stemming cuts endings and never the first letter, so most words need none to be told from those of the question.
     """
-
-    def __init__(self, terms: Sequence[Term]) -> None:
-        super().__init__()
-        self._of_stem: dict[str, tuple[int, ...]] = {}
-        for column, term in enumerate(terms):
-            for one in term.counts_as:
-                self._of_stem[one] = (*self._of_stem.get(one, ()), column)
-        self._initials = {one[:1] for one in self._of_stem}
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        columns = self._of_stem.get(stem(word), ()) if word[:1] in self._initials else ()
-        self[word] = columns
-        return columns
+    of_stem: dict[str, list[int]] = {}
+    for column, term in enumerate(terms):
+        for one in term.counts_as:
+            of_stem.setdefault(one, []).append(column)
+    initials = {one[:1] for one in of_stem}
+    alike = [word for word in vocabulary if word[:1] in initials]
+    return {word: of_stem[cut] for word, cut in zip(alike, map(stem, alike), strict=True) if cut in of_stem}

@@ -87,7 +87,7 @@ def question(
         if term not in known and len(word) == 1 and not word.isascii():  # one character of a script without spaces
             counts_as = tuple(t for t in containing(word) if t.startswith(word)) or counts_as
         elif term not in known and len(word) >= 3 and not is_number(word):
-            counts_as = tuple(containing(word) or containing(term)) or counts_as
+            counts_as = tuple(containing(word) or (containing(term) if term != word else ())) or counts_as
         weight = NAMED_WEIGHT if word in named else FRAME_WEIGHT if term in FRAME else 1.0
         terms.append(Term(word, counts_as, weight))
     return Question(plain, tuple(terms), phrases)

@@ -30,9 +30,9 @@ from videmus.store.words import terms
 WORDS_VERSION = 1
 """Raise it when `words.terms` gives other words for the same text: the index is then made anew."""
 
-POSTINGS = 6_000
+POSTINGS = 3_000
 """Rows that FTS5 ranks for one search. Ranking takes about 1.5 µs a row (measured: 155 ms for all words of a question
-over 100,000 passages), so this is some 10 ms."""
+over 100,000 passages), so this is some 5 ms."""
 
 _CREATE = (
     "CREATE VIRTUAL TABLE fulltext USING fts5"
