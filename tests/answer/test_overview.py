@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from videmus.answer.overview import chapters, overview
+from videmus.answer.overview import overview
 from videmus.config import SummarySettings
+from videmus.exports.chapters import chapters
 from videmus.model import Evidence, Origin, Scope, Sentence, SummaryDetail, Video, content_id, evidence_id
 from videmus.store.sqlite import SqliteStore
 from videmus.understand.summary import summarised
@@ -64,7 +65,9 @@ def test_what_it_is_about_has_the_chapters_with_their_times(store):
     given = overview(store, "What is this lecture about?", "about", Scope(video=TALK))
     assert given is not None
     texts = [s.text for s in given.sentences]
-    for chapter in chapters(store, TALK):
+    found = chapters(VIDEO, [], store.evidence(Scope(video=TALK), ["summary"]))
+    assert len(found) > 1
+    for chapter in found:
         minutes, seconds = divmod(chapter.start_ms // 1000, 60)
         assert f"{minutes}:{seconds:02} {chapter.title}" in texts
 
@@ -134,8 +137,3 @@ def test_where_there_is_nothing_of_the_kind_the_best_matches_answer(store, quest
 
 def test_a_video_without_a_summary_has_none_to_tell(store):
     assert overview(store, "What is it about?", "about", Scope(video="v-unknown")) is None
-
-
-def test_chapters_of_a_video(store):
-    found = chapters(store, TALK)
-    assert found and found[0].start_ms == 0 and found[-1].end_ms == 400_000

@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from videmus import clock
-from videmus.answer.at_time import central_lines, cited, proof_of
+from videmus.answer.at_time import central_lines, cited, proof_of, titled
 from videmus.answer.lines import Line, written
 from videmus.answer.quotes import ASKS_NUMBER, says_something
 from videmus.answer.routing import Route
+from videmus.exports.chapters import chapters
 from videmus.model import Answer, Evidence, Grounding, Scope, Sentence, Step, SummaryDetail
 from videmus.segment.sentences import whole_sentences
 from videmus.store.protocol import Store
 from videmus.store.words import stem
-from videmus.understand.summary import Chapter, chapters_of
 from videmus.understand.terms import content_words
 
 MOST_VIDEOS = 5
@@ -67,11 +67,6 @@ def overview(
     step = Step("whole", question, f"{len(read)} rows quoted", read, detail={"route": kind})
     confidence = 1.0 if kind == "about" else 0.5 if ASKS_NUMBER.search(question) else 0.6
     return Answer(given.text, grounding, given.sentences, given.citations, (step, *given.failed), confidence=confidence)
-
-
-def chapters(store: Store, video: str) -> list[Chapter]:
-    """A video's chapters in order."""
-    return chapters_of(store.evidence(Scope(video=video), ["summary"]))
 
 
 # ---------------------------------------------------------------- what it is about
@@ -125,18 +120,26 @@ def _sentences(store: Store, summary: Evidence, most: int, scope: Scope) -> list
     return lines
 
 
-def _chapter_lines(store: Store, rows: Sequence[Evidence], scope: Scope) -> list[Line]:
-    """`1:04 Title` of each chapter, where there are several; cited at the slide that bears the title, else at the chapter."""
-    found = [r for r in rows if isinstance(r.detail, SummaryDetail) and r.detail.level == "chapter"]
+def _chapter_lines(store: Store, summaries: Sequence[Evidence], scope: Scope) -> list[Line]:
+    """`1:04 Title` of each chapter, the same as in every list of them, where there are several; cited at the slide that
+    bears the title, else at the row of the summary that does."""
+    video = store.video(summaries[0].video)
+    if video is None or scope.at is not None:  # chapters are of a whole video, and its end may not be seen yet
+        return []
+    mine = replace(scope, video=video.id)
+    pieces = store.segments(mine, "slide") or store.segments(mine, "clip")
+    found = chapters(video, pieces, summaries)
     if len(found) < 2:
         return []
+    at = {piece.start_ms: piece for piece in reversed(pieces)}
     lines = []
-    for row in sorted(found, key=lambda r: r.start_ms)[:MOST_SENTENCES]:
-        title = row.text.partition("\n")[0].strip()
-        shown = store.evidence(replace(scope, video=row.video, start=row.start_ms, end=row.end_ms), ["screen"])
-        on_slide = proof_of(title, shown)
-        proof = on_slide if on_slide and on_slide[0][1] == title else ((row, title),)
-        lines.append(Line(f"{clock.format_time(row.start_ms)} {title}", proof))
+    for chapter in found[:MOST_SENTENCES]:
+        piece = at.get(chapter.start_ms)
+        of_slide = titled(store, piece, mine) if piece is not None else None
+        rows = [r for r in summaries if r.start_ms == chapter.start_ms]
+        proof = of_slide.proof if of_slide is not None else proof_of(chapter.title, rows)
+        if proof:
+            lines.append(Line(f"{clock.format_time(chapter.start_ms)} {chapter.title}", proof))
     return lines
 
 
