@@ -108,9 +108,9 @@ def told(console: Console, summaries: Sequence[Evidence], chapters: Sequence[Cha
     """A video's summary, key terms and chapters, as far as it has them."""
     summary, terms = summary_of(summaries), terms_of(summaries)
     if summary:
-        console.print(f"[bold]summary[/bold]  {plain(' '.join(summary.text.split()))}", soft_wrap=True)
+        console.print(f"[bold]summary[/bold]  {plain(' '.join(summary.text.split()))}")
     if terms:
-        console.print(f"[bold]key terms[/bold]  {plain(', '.join(terms))}", soft_wrap=True)
+        console.print(f"[bold]key terms[/bold]  {plain(', '.join(terms))}")
     if chapters:
         console.print("[bold]chapters[/bold]")
     for chapter in chapters:
