@@ -89,3 +89,27 @@ def test_the_hash_follows_the_picture_and_not_its_size():
     assert motion.difference_hash(small) == motion.difference_hash(large)
     assert len(motion.difference_hash(FLAT)) == 16
     assert motion.difference_hash(small) != motion.difference_hash(with_block(10, 100, 40, 40))
+
+
+def filmed(shift):
+    """Stripes and a ramp, `shift` pixels further right, as a camera shows them."""
+    y, x = np.mgrid[0:180, 0:320]
+    return np.clip(128 + 100 * np.sin((x - shift) / 1.6) + 20 * np.sin(y / 9), 0, 255).astype(np.uint8)
+
+
+def test_a_tremor_changes_edges_all_over_and_explains_them():
+    still, trembling = filmed(0), filmed(0.4)
+    assert motion.share(motion.differing(still, trembling, 14)) > 0.2
+    assert not motion.differing_beyond_tremor(still, trembling, 14).any()
+    written = trembling.copy()
+    written[80:90, 100:160:2] = 255
+    assert motion.differing_beyond_tremor(still, written, 14)[80:90, 100:160].mean() > 0.3
+
+
+def test_a_tremor_is_told_from_a_fade_and_from_something_that_moves():
+    assert motion.trembled(filmed(0), filmed(0.4), filmed(0), 14)
+    assert not motion.trembled(filmed(0), filmed(0.4), filmed(0.8), 14), "it goes on, as a pan or a fade"
+    assert not motion.trembled(filmed(0), filmed(0), filmed(3), 14), "more than a tremor"
+    walking = filmed(0)
+    walking[:90, :100] = filmed(0.4)[:90, :100]
+    assert not motion.trembled(filmed(0), walking, filmed(0), 14)

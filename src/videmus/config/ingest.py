@@ -90,6 +90,9 @@ class ScreenSettings:
     outlier_times: float = 2.4  # a packet so many times above the 85th percentile just before or just after ...
     outlier_keyframe: float = 0.08  # ... and above this share of its keyframe is a change
     near_ms: int = 1_500  # what "just before" is
+    tremors: int = 4  # so many samples that tremble of the last 20 are a trembling camera's ...
+    tremor_samples: int = 40  # ... until none of so many does
+    tremor_ms: int = 150  # samples so far apart are compared
     restless_share: float = 0.08  # packets usually above this share of the keyframe: most of the picture moves
     lead_ms: int = 700  # dense decoding begins so long before the first outlier
     tail_ms: int = 1_200  # and ends so long after the last

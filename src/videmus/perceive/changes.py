@@ -95,14 +95,14 @@ def _only_moves(one: Period, other: Period, tracker: Tracker, settings: ScreenSe
     moving = tracker.mask_of(one) | tracker.mask_of(other)
     if motion.share(moving) > settings.half_moving:
         return False
-    changed = motion.differing(one.luma(), other.luma(), settings.change_level)
+    changed = tracker.differing(one.luma(), other.luma(), settings.change_level)
     return not tracker.material(changed & ~moving)
 
 
 def _minor(one: Period | None, other: Period, tracker: Tracker, settings: ScreenSettings) -> bool:
     if one is None:
         return False
-    changed = motion.differing(one.luma(), other.luma(), settings.change_level)
+    changed = tracker.differing(one.luma(), other.luma(), settings.change_level)
     return motion.share(changed & ~(tracker.mask_of(one) & tracker.mask_of(other))) < settings.minor_share
 
 

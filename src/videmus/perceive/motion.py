@@ -17,6 +17,15 @@ Mask = NDArray[np.bool_]
 
 CELL = 8
 
+EDGE = 60
+"""From here the brightness that lies within a pixel is an edge's."""
+
+SPREAD = 0.55
+"""The share of the sixteenths of a picture with edges in which a tremor shows: more than half, which a speaker may fill."""
+
+TREMOR = 0.25
+"""A tremor's difference at most, as a share of the brightness that lies within a pixel."""
+
 
 def differing(a: Luma, b: Luma, threshold: int) -> Mask:
     """Where two planes differ by more than `threshold`, a shift of the whole picture's brightness (a camera's exposure) aside."""
@@ -26,6 +35,56 @@ def differing(a: Luma, b: Luma, threshold: int) -> Mask:
         return near
     found: Mask = np.abs(np.subtract(a, b, dtype=np.int16) - shift) > threshold
     return found
+
+
+def differing_beyond_tremor(a: Luma, b: Luma, threshold: int) -> Mask:
+    """Where two planes differ by more than `threshold` and by more than a camera's tremor explains, which shifts every edge by
+    a fraction of a pixel: a quarter of the brightness that lies within a pixel."""
+    found = differing(a, b, threshold)
+    return found & ~_explained(a, b, threshold) if found.any() else found
+
+
+def trembled(before: Luma, a: Luma, b: Luma, threshold: int) -> bool:
+    """Whether two planes differ nearly wherever edges are and nearly nowhere by more than a tremor; and not by going on with
+    what changed from `before` to the first, as a fade does."""
+    found = differing(a, b, threshold)
+    touched = _sixteenths(found) >= 2
+    if touched.sum() < 4:
+        return False
+    rise = local_range(a)
+    edged = _sixteenths(rise > EDGE) >= 20
+    if (touched & edged).sum() < SPREAD * max(1, edged.sum()):
+        return False
+    last = np.subtract(b, a, dtype=np.int16)[found].astype(np.float32)
+    unexplained = np.abs(last) > threshold + TREMOR * rise[found]
+    if unexplained.mean() > 0.25:  # a speaker may walk before it
+        return False
+    first = np.subtract(a, before, dtype=np.int16)[found].astype(np.float32)
+    return float((first * last).sum()) < 0.3 * float((last * last).sum())
+
+
+def _sixteenths(mask: Mask) -> NDArray[np.int64]:
+    height, width = mask.shape
+    lines = mask[: height // 4 * 4].reshape(4, height // 4, width).sum(axis=1, dtype=np.uint16)
+    counts: NDArray[np.int64] = lines[:, : width // 4 * 4].reshape(4, 4, width // 4).sum(axis=2, dtype=np.int64)
+    return counts
+
+
+def _explained(a: Luma, b: Luma, threshold: int) -> Mask:
+    near: Mask = np.maximum(a, b) - np.minimum(a, b) <= threshold + TREMOR * local_range(a)
+    return near
+
+
+def local_range(plane: Luma) -> NDArray[np.uint8]:
+    """Largest less smallest value within a pixel."""
+    high, low = plane.copy(), plane.copy()
+    for out, pick in ((high, np.maximum), (low, np.minimum)):
+        pick(out[1:], plane[:-1], out=out[1:])
+        pick(out[:-1], plane[1:], out=out[:-1])
+        row = out.copy()
+        pick(out[:, 1:], row[:, :-1], out=out[:, 1:])
+        pick(out[:, :-1], row[:, 1:], out=out[:, :-1])
+    return high - low
 
 
 def _brightness_shift(a: Luma, b: Luma) -> int:

@@ -7,7 +7,8 @@ of packets or files.
 How. Each period has a reference, slowly updated. A sample that differs from it outside what moves opens a *pending* change,
 which is confirmed once the picture has come to rest again (or is seen to differ at rest somewhere beside the motion), and
 dated back to the first sample that differed: of a fade, its beginning. Motion is change in many different samples of one
-period; a fade or a cut touches few. A change of nearly everything begins a new shot, whose motion is learned anew.
+period; a fade or a cut touches few. A change of nearly everything begins a new shot, whose motion is learned anew. A
+camera's tremor, which changes edges all over the picture by a little, is felt and counts as nothing while it lasts.
 """
 
 from __future__ import annotations
@@ -106,6 +107,9 @@ class Tracker:
         self.observed: Sample | None = None
         self.busy = False  # the packets say that most of the picture moves
         self.calm_heat: NDArray[np.float32] | None = None
+        self.tremors: deque[bool] = deque(maxlen=settings.tremor_samples)
+        self.felt: deque[Sample] = deque(maxlen=3)
+        self.trembles = False
         self.done: deque[Period] = deque()
 
     # ------------------------------------------------------------ what others ask
@@ -135,13 +139,17 @@ class Tracker:
     def settled(self) -> bool:
         return self.pending is None
 
+    def differing(self, a: Luma, b: Luma, level: int) -> Mask:
+        """Where two planes differ, by more than the camera's tremor if it trembles."""
+        return motion.differing_beyond_tremor(a, b, level) if self.trembles else motion.differing(a, b, level)
+
     def differs(self, luma: Luma) -> bool:
         """Whether the picture differs materially from what is on screen now, outside what moves."""
         if self.period is None:
             return False
         if self.pending is not None:
             latest = self.pending.samples[-1].luma
-            changed = motion.differing(luma, latest, self.settings.change_level) & ~self._moving(self.period)
+            changed = self.differing(luma, latest, self.settings.change_level) & ~self._moving(self.period)
             return self.material(changed)
         return self.material(self._changed(self.period, luma))
 
@@ -152,7 +160,7 @@ class Tracker:
             return False
         if self._mostly_moves(self.period):
             return motion.likeness(luma, self.last.luma) < self.settings.cut_likeness
-        begun = motion.differing(luma, self.period.luma(), self.settings.stir_level) & ~self._moving(self.period)
+        begun = self.differing(luma, self.period.luma(), self.settings.stir_level) & ~self._moving(self.period)
         return int(np.count_nonzero(begun)) >= self.settings.change_pixels
 
     def material(self, changed: Mask) -> bool:
@@ -175,6 +183,7 @@ class Tracker:
             else:
                 self._resolve(sample)
             self._observe(sample)
+        self._feel(sample)
         self.last = sample
         self.recent.append(sample)
         while (
@@ -192,6 +201,24 @@ class Tracker:
             self.done.append(self.period)
             self.period = None
         return self._taken()
+
+    def _feel(self, sample: Sample) -> None:
+        """Whether the camera trembles: samples some time apart often differ along edges all over the picture. It does until none
+        of many samples does so."""
+        if self.felt and sample.at_ms - self.felt[-1].at_ms < self.settings.tremor_ms:
+            return
+        self.felt.append(sample)
+        if len(self.felt) < 3 or sample.luma is self.felt[1].luma:
+            return
+        before, one, other = (s.luma for s in self.felt)
+        self.tremors.append(motion.trembled(before, one, other, self.settings.rest_level))
+        if self.trembles:
+            self.trembles = any(self.tremors)
+        elif sum(list(self.tremors)[-self.settings.tremor_samples // 2 :]) >= self.settings.tremors:
+            self.trembles = True
+            assert self.period is not None
+            self.period.heat[:] = 0  # what was learned so far was the tremor
+            self.period.mask = self.calm_heat = None
 
     # ------------------------------------------------------------ one sample
 
@@ -219,7 +246,7 @@ class Tracker:
         period.shows(sample.luma)
         period.keep(sample, self.settings.settle_ms)
         if (
-            motion.share(motion.differing(sample.luma, self.last.luma, self.settings.rest_level))
+            motion.share(self.differing(sample.luma, self.last.luma, self.settings.rest_level))
             > self.settings.rest_share
         ):
             self.calm_from = None
@@ -252,7 +279,7 @@ class Tracker:
         pending.samples.append(sample)
         if not earlier:
             return
-        unrest = motion.differing(sample.luma, earlier[-1].luma, self.settings.rest_level) & ~self._moving(period)
+        unrest = self.differing(sample.luma, earlier[-1].luma, self.settings.rest_level) & ~self._moving(period)
         if not self.material(unrest):
             self._conclude(sample)
         elif sample.at_ms - pending.first_ms >= self.settings.unrest_ms:
@@ -290,7 +317,7 @@ class Tracker:
         still = changed.copy()
         for s in self.recent:
             if s.at_ms < first_ms - self.settings.lead_ms:
-                still &= ~motion.differing(s.luma, period.luma(), self.settings.rest_level)
+                still &= ~self.differing(s.luma, period.luma(), self.settings.rest_level)
         if np.count_nonzero(still) >= self.settings.change_pixels:
             changed = still
         if np.count_nonzero(changed) < self.settings.change_pixels:
@@ -313,7 +340,7 @@ class Tracker:
         times = np.zeros(sample.luma.shape, np.int64)
         restless = np.zeros(sample.luma.shape, bool)
         for one, other in pairwise(pending.samples):
-            changed = motion.differing(other.luma, one.luma, self.settings.rest_level)
+            changed = self.differing(other.luma, one.luma, self.settings.rest_level)
             times += changed
             if sample.at_ms - one.at_ms < 1.5 * self.settings.settle_ms:
                 restless |= changed
@@ -363,7 +390,7 @@ class Tracker:
         assert period is not None
         period.end_ms = start_ms
         whole = (
-            motion.share(motion.differing(sample.luma, period.luma(), self.settings.change_level))
+            motion.share(self.differing(sample.luma, period.luma(), self.settings.change_level))
             > self.settings.shot_share
         )
         self.done.append(period)
@@ -388,7 +415,7 @@ class Tracker:
             return False
         new = begun.luma()
         for sample in pending.samples:
-            left = motion.differing(sample.luma, new, self.settings.change_level) & changed
+            left = self.differing(sample.luma, new, self.settings.change_level) & changed
             if (
                 np.count_nonzero(left) > 0.2 * np.count_nonzero(changed)
                 and sample.at_ms - start_ms >= self.settings.drawn_ms
@@ -421,7 +448,7 @@ class Tracker:
     def _heat_up(self, one: Sample, other: Sample) -> None:
         period = self.period
         assert period is not None
-        changed = motion.differing(other.luma, one.luma, self.settings.rest_level)
+        changed = self.differing(other.luma, one.luma, self.settings.rest_level)
         rise, fall = self.settings.motion_rise, self.settings.motion_fall
         cooler = period.heat * np.float32(1 - fall)
         if changed.any():
@@ -441,7 +468,7 @@ class Tracker:
     # ------------------------------------------------------------ change
 
     def _changed(self, period: Period, luma: Luma) -> Mask:
-        return motion.differing(luma, period.luma(), self.settings.change_level) & ~self._moving(period)
+        return self.differing(luma, period.luma(), self.settings.change_level) & ~self._moving(period)
 
     def _mostly_moves(self, period: Period) -> bool:
         return motion.share(self._moving(period)) > self.settings.half_moving
