@@ -211,6 +211,27 @@ class TestMotion:
             talk.show(talk.picture(f"Page {n}"), 4_000, moving=((0.47, 0.0, 1.0, 1.0),))
         assert [r.start_ms for r in talk.rows(footage_ms=10_000)] == [0, 4_000, 8_000]
 
+    def test_a_camera_picture_without_text_is_not_read_again_where_it_moved_a_little(self, talk: Talk) -> None:
+        def beside(shift: int, *captions: str) -> Picture:
+            page = talk.picture("Sorting")
+            y, x = np.mgrid[0:160, 0:200]
+            seen = 120 + 50 * np.sin((x - shift) / 5) * np.sin(y / 7) + 60 * np.sin((x - shift) / 60 + y / 40)
+            view = talk.like(page, page.copy())
+            view[180:340, 420:620] = seen.clip(0, 255).astype(np.uint8)[..., None]
+            lines = list(talk.texts[page.tobytes()])
+            for text in captions:
+                strokes = np.random.default_rng(1).integers(0, 2, (20, 120)) * 255
+                view[250:270, 460:580] = strokes[..., None]
+                lines.append(TextLine(text, (460 / WIDTH, 250 / HEIGHT, 580 / WIDTH, 270 / HEIGHT), 0.99))
+            talk.texts[view.tobytes()] = lines
+            return view
+
+        talk.show(beside(0))
+        talk.show(beside(4))
+        talk.show(beside(8, "On the air"))
+        assert talk.told() == [(0, 30, "Sorting"), (20, 30, "On the air")]
+        assert talk.readings == (1, 1, 2)
+
     def test_footage_is_read_once_in_a_while_and_says_what_was_not_read(self, talk: Talk) -> None:
         for n in range(6):
             talk.show(talk.picture(f"street sign number {n} of the long road"), 4_000, moving=((0, 0, 1, 1),))

@@ -118,6 +118,8 @@ class ReadingSettings:
     width: int = 640  # two readings' pictures are compared at this width: a comma is still a pixel
     change_level: int = 28  # a pixel differs; codec drift and noise stay under it
     change_pixels: int = 3  # of a cell of 8 x 8
+    same_picture: float = 0.9  # a part without text that correlates so (coarsely seen) is the same picture, moved ...
+    more_edges: float = 1.25  # ... in which text came if its edges are so many times as many: cameras' 1.19, text's 1.9
     whole_share: float = 0.5  # more changed than this: the whole page is read
     turn_share: float = 0.5  # less of the old text left: another page, whose rows begin anew
     same_text: float = 0.85  # two readings of one place that are so alike (and agree in digits) are one line

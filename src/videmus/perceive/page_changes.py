@@ -1,6 +1,7 @@
 """Where one picture of a page differs from another, in cells of 8 × 8 pixels of a small luma plane.
 
-Enters: pictures. Leaves: masks of changed cells, and the part of the page that holds them. Knows nothing of text.
+Enters: pictures. Leaves: masks of changed cells, the part of the page that holds them, and whether it only moved. Knows
+nothing of lines.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from videmus.config import ReadingSettings
 from videmus.model import Box
+from videmus.perceive import motion
 
 CELL = 8
 
@@ -88,14 +90,32 @@ def changed_part(cells: Cells, more: Sequence[Box], luma: Plane, level: int) -> 
     )
 
 
+def merely_moved(before: Plane, now: Plane, cells: Cells, part: Box, settings: ReadingSettings) -> bool:
+    """Whether a part of the page is the camera's picture that it was, moved a little, and no more edges are where it changed:
+    text is all edges, so that none came."""
+    window = _window(now, part)
+    old, new = before[window], now[window]
+    if min(new.shape) < 2 * CELL or max(flat_share(old), flat_share(new)) > settings.flat_share:
+        return False
+    if motion.likeness(old, new) < settings.same_picture:
+        return False
+    changed = cells.repeat(CELL, 0).repeat(CELL, 1)[: now.shape[0], : now.shape[1]][window]
+    edges = [int(np.count_nonzero(changed & (motion.local_range(p) > settings.change_level))) for p in (old, new)]
+    return edges[1] <= settings.more_edges * edges[0]
+
+
 def _is_blank(luma: Plane, box: Box, level: int) -> bool:
+    piece = luma[_window(luma, box)]
+    return piece.size == 0 or int(np.ptp(piece)) < level
+
+
+def _window(luma: Plane, box: Box) -> tuple[slice, slice]:
     height, width = luma.shape
     left, top, right, bottom = box
-    piece = luma[
-        max(0, int(top * height)) : int(np.ceil(bottom * height)),
-        max(0, int(left * width)) : int(np.ceil(right * width)),
-    ]
-    return piece.size == 0 or int(np.ptp(piece)) < level
+    return (
+        slice(max(0, int(top * height)), int(np.ceil(bottom * height))),
+        slice(max(0, int(left * width)), int(np.ceil(right * width))),
+    )
 
 
 def _bounds(cells: Cells) -> list[tuple[int, int, int, int]]:

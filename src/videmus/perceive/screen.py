@@ -10,8 +10,8 @@ its title even where the title stays.
 Recognition costs a second a page, so it is asked for what is new alone. Each look's picture is compared, pixel by pixel,
 with the page before it and with remembered pages that look like it; lines under which nothing changed are taken over, and
 the rest is read: nothing, one part of the page, or the whole. Moving areas (a camera box, a video playing inside) are
-not read; footage, where most of the picture moves, is read once in a while, and rows say how many looks were left out, and
-how many lines of a page that has more than a person can read.
+not read, nor is a picture without text that only moved a little; footage, where most of the picture moves, is read once in
+a while, and rows say how many looks were left out, and how many lines of a page that has more than a person can read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,16 @@ from numpy.typing import NDArray
 from videmus.config import ReadingSettings
 from videmus.model import Box, Evidence, Frame, Look, Origin, ScreenDetail, TextLine, evidence_id
 from videmus.models.text_recognition import Picture, TextRecogniser, inside
-from videmus.perceive.page_changes import Plane, changed_cells, changed_part, cover, flat_share, luma_of, mark_box
+from videmus.perceive.page_changes import (
+    Plane,
+    changed_cells,
+    changed_part,
+    cover,
+    flat_share,
+    luma_of,
+    mark_box,
+    merely_moved,
+)
 from videmus.perceive.reading_order import ordered, page_text
 from videmus.perceive.tables import BULLET
 
@@ -154,11 +163,19 @@ class _Reader:
         lost = [x for x in visible if x not in kept]
         page.lines = list(kept)
         part = changed_part(changed, [x.box for x in lost], page.luma, self.settings.change_level)
-        if part is not None:
+        if part is not None and not self._textless(page, base, changed, part):
             for line in self._clean(self.recogniser.read(image, part, (*page.moving, *(x.box for x in kept)))):
                 if not any(max(inside(line.box, x.box), inside(x.box, line.box)) > 0.5 for x in page.lines):
                     page.lines.append(_steady(line, lost, self.settings.same_text, True))
         page.lines = ordered(page.lines, self.aspect)
+
+    def _textless(self, page: _Page, base: _Page, changed: NDArray[np.bool_], part: Box) -> bool:
+        """Whether a part where no text was has none now: a camera's picture that moved a little. What moved on the base was not
+        read there."""
+        unknown = [*(x.box for x in base.lines), *base.moving]
+        if any(inside(box, part) > 0 for box in unknown):
+            return False
+        return merely_moved(base.luma, page.luma, changed, part, self.settings)
 
     def _nearest(self, page: _Page) -> tuple[_Page | None, NDArray[np.bool_]]:
         """The page that differs least from this one, of the one before and those that look like it; and the cells that
